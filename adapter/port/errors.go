@@ -1,0 +1,77 @@
+package port
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// UpstreamError says that a backend did not answer a request with JSON-RPC.
+type UpstreamError struct {
+	// Op is the method of the request.
+	Op string
+	// Status is the HTTP status, or 0 when there was none.
+	Status int
+	// Sent is true when the request may have reached the backend: it must then
+	// not be sent again unless it changes nothing (G-6).
+	Sent bool
+	// Err is the cause. Its text stays in the log.
+	Err error
+}
+
+func (e *UpstreamError) Error() string {
+	if e.Status != 0 {
+		return fmt.Sprintf("%s: backend answered HTTP %d: %v", e.Op, e.Status, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Op, e.Err)
+}
+
+func (e *UpstreamError) Unwrap() error { return e.Err }
+
+// Public is the message a client may see: no addresses, no causes.
+func (e *UpstreamError) Public() string {
+	switch {
+	case e.Status != 0:
+		return fmt.Sprintf("backend answered HTTP %d", e.Status)
+	case e.Sent:
+		return "upstream connection lost; outcome unknown"
+	default:
+		return "backend unreachable"
+	}
+}
+
+// rpcError is implemented by errors of other packages that know the JSON-RPC
+// error a client gets for them.
+type rpcError interface{ RPC() *jsonrpc.Error }
+
+// RPCError returns the JSON-RPC error that a client gets for err: the backend's
+// own error as it is, a refusal of malformed input with its path, and -32603
+// without details for the rest, which belongs in the log.
+func RPCError(err error) *jsonrpc.Error {
+	var (
+		own      *jsonrpc.Error
+		known    rpcError
+		upstream *UpstreamError
+		decode   *wire.DecodeError
+	)
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &known):
+		return known.RPC()
+	case errors.As(err, &upstream):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: upstream.Public()}
+	case errors.As(err, &decode):
+		return jsonrpc.FromDecode(err)
+	default:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error"}
+	}
+}
+
+// IsCode reports whether err is a JSON-RPC error of the backend with this code.
+func IsCode(err error, code int64) bool {
+	var rpc *jsonrpc.Error
+	return errors.As(err, &rpc) && rpc.Code == code
+}

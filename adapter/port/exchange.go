@@ -1,0 +1,90 @@
+package port
+
+import (
+	"context"
+
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// Caller is who stands behind an exchange, as the face knows it.
+type Caller struct {
+	// Session is the face's session id, or empty where the era has none.
+	Session string
+	// Principal is the opaque owner of tasks, sessions and cursors. It is never
+	// empty on the legacy face; equal principals are the same owner.
+	Principal string
+	// Version is the protocol revision negotiated with the client.
+	Version string
+	// ClientInfo is the client's Implementation object as received.
+	ClientInfo wire.Value
+	// Capabilities is the client's capabilities object as received.
+	Capabilities wire.Value
+	// LogLevel is the level the client asked for, or empty when it never did.
+	LogLevel string
+	// Authorization is the value of the client's Authorization header, or empty.
+	// It may go to the exchange's backend and nowhere else.
+	Authorization string
+}
+
+// Exchange is one request or notification of a client, on its way to a backend.
+type Exchange struct {
+	// Backend is the name of the route's backend.
+	Backend string
+	// Caller is the client.
+	Caller Caller
+	// Message is the request or notification as received.
+	Message jsonrpc.Message
+	// Send delivers a message in the face's era on the exchange's own stream,
+	// ahead of the answer. It is safe for concurrent use and fails once the
+	// stream is closed. It is nil for notifications.
+	Send func(msg []byte) error
+	// Push delivers a message in the face's era on the session's own stream,
+	// outside any exchange; see [Subscriber].
+	Push func(key string, msg []byte)
+}
+
+// Outcome is the end of an exchange. Exactly one of the members is set, and an
+// exchange has exactly one outcome.
+type Outcome struct {
+	// Result is the result object in the face's era.
+	Result wire.Value
+	// Err is what [RPCError] turns into an error response.
+	Err error
+}
+
+// Fail returns the outcome for an error.
+func Fail(err error) Outcome { return Outcome{Err: err} }
+
+// Crossing serves the exchanges of a face.
+type Crossing interface {
+	// Request serves a request to its end. It returns when ctx is done.
+	Request(ctx context.Context, x *Exchange) Outcome
+	// Notification serves a notification; nothing is ever answered.
+	Notification(ctx context.Context, x *Exchange)
+	// Attach announces that a session has a stream open for changes. The
+	// returned function ends the attachment.
+	Attach(sub Subscriber) (detach func())
+	// EndSession says that the client gave its session up. Tasks owned by the
+	// session alone become unreachable and are cancelled (A-L11).
+	EndSession(ctx context.Context, backend string, caller Caller)
+}
+
+// Subscriber is a session that is told about changes while it has a stream.
+type Subscriber struct {
+	// Backend is the name of the route's backend.
+	Backend string
+	// Caller is the session.
+	Caller Caller
+	// Resources are the URIs it has subscribed to.
+	Resources []string
+	// Push delivers a message on one of the session's open streams. Where none
+	// is open the newest message of each key is kept, up to a bound. It never
+	// blocks.
+	Push func(key string, msg []byte)
+}
+
+// Filter is the last look at a message before its bytes leave on a leg. It
+// returns the bytes to send, which are msg itself when nothing has to go.
+// Method is the request's method, also for its response.
+type Filter func(method string, msg []byte) []byte
