@@ -1,0 +1,52 @@
+package legacy2025
+
+// Requests from client to server. Those of tasks, elicitation, sampling and
+// roots stand in the files of those messages.
+const (
+	MethodInitialize            = "initialize"
+	MethodPing                  = "ping" // both directions
+	MethodToolsList             = "tools/list"
+	MethodToolsCall             = "tools/call"
+	MethodPromptsList           = "prompts/list"
+	MethodPromptsGet            = "prompts/get"
+	MethodResourcesList         = "resources/list"
+	MethodResourceTemplatesList = "resources/templates/list"
+	MethodResourcesRead         = "resources/read"
+	MethodResourcesSubscribe    = "resources/subscribe"
+	MethodResourcesUnsubscribe  = "resources/unsubscribe"
+	MethodCompletionComplete    = "completion/complete"
+	MethodLoggingSetLevel       = "logging/setLevel"
+)
+
+// Notifications.
+const (
+	NotificationInitialized          = "notifications/initialized"
+	NotificationProgress             = "notifications/progress"
+	NotificationCancelled            = "notifications/cancelled"
+	NotificationMessage              = "notifications/message"
+	NotificationToolsListChanged     = "notifications/tools/list_changed"
+	NotificationPromptsListChanged   = "notifications/prompts/list_changed"
+	NotificationResourcesListChanged = "notifications/resources/list_changed"
+	NotificationResourcesUpdated     = "notifications/resources/updated"
+)
+
+// Methods returns every request method of the revision, both directions.
+func Methods() []string {
+	return []string{
+		MethodInitialize, MethodPing, MethodToolsList, MethodToolsCall, MethodPromptsList, MethodPromptsGet,
+		MethodResourcesList, MethodResourceTemplatesList, MethodResourcesRead, MethodResourcesSubscribe,
+		MethodResourcesUnsubscribe, MethodCompletionComplete, MethodLoggingSetLevel, MethodTasksGet,
+		MethodTasksResult, MethodTasksList, MethodTasksCancel, MethodRootsList, MethodSamplingCreateMessage,
+		MethodElicitationCreate,
+	}
+}
+
+// Notifications returns every notification of the revision, both directions.
+func Notifications() []string {
+	return []string{
+		NotificationInitialized, NotificationProgress, NotificationCancelled, NotificationMessage,
+		NotificationToolsListChanged, NotificationPromptsListChanged, NotificationResourcesListChanged,
+		NotificationResourcesUpdated, NotificationRootsListChanged, NotificationElicitationComplete,
+		NotificationTasksStatus,
+	}
+}
