@@ -1,0 +1,77 @@
+package deptest_test
+
+import (
+	"testing"
+
+	"github.com/taskbridge/taskbridge/internal/deptest"
+)
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := deptest.Root(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func none(t *testing.T, problems []string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// underway are packages that are being built right now.
+var underway = []string{
+	"./adapter", "./adapter/bridge", "./adapter/probe", "./adapter/leak", "./adapter/seal", "./adapter/watch",
+	"./adapter/front/...", "./adapter/back/...", "./adapter/front/legacy", "./adapter/back/modern",
+	"./adapter/state/...", "./adapter/state/embedded", "./adapter/port", "./adapter/task",
+	"./cmd/...", "./mapping/...", "./legacy2025/...", "./ext2026/...",
+}
+
+func TestImportGraph(t *testing.T) {
+	t.Parallel()
+	m, err := deptest.Load(t.Context(), root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent := deptest.Absent
+	absent.Underway = append(absent.Underway, underway...)
+	none(t, m.Check(deptest.Rules, absent), nil)
+	none(t, m.Strays(deptest.Layout), nil)
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	problems, err := deptest.Oversize(root(t), deptest.Sizes)
+	none(t, problems, err)
+}
+
+func TestComments(t *testing.T) {
+	t.Parallel()
+	problems, err := deptest.Undocumented(root(t))
+	none(t, problems, err)
+}
+
+func TestForbiddenWords(t *testing.T) {
+	t.Parallel()
+	problems, err := deptest.Forbidden(root(t), deptest.Words())
+	none(t, problems, err)
+}
+
+func TestDocumentedPaths(t *testing.T) {
+	t.Parallel()
+	documents, err := deptest.Documents(root(t), "interop/README.md", "testdata/golden/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(documents) == 0 {
+		t.Fatal("no documents found")
+	}
+	problems, err := deptest.DeadPaths(root(t), documents)
+	none(t, problems, err)
+}
