@@ -54,6 +54,42 @@ const (
 	NoteOlderRevision
 	// NoteLinkAsText: a resource link is told as text to an older client.
 	NoteLinkAsText
+	// NoteResult: the result of a task leaves the task object.
+	NoteResult
+	// NoteError: the error of a task leaves the task object.
+	NoteError
+	// NoteInputRequests: the questions of a task leave the task object.
+	NoteInputRequests
+	// NoteToolError: a tool error moves a task between failed and completed.
+	NoteToolError
+	// NoteStatus: a task is shown with a status that fits the other era.
+	NoteStatus
+	// NoteStatusMessage: statusMessage is made from the outcome.
+	NoteStatusMessage
+	// NoteTTL: the retention is rounded, or unlimited for want of a number.
+	NoteTTL
+	// NotePollInterval: the pace is rounded, or left out for want of a number.
+	NotePollInterval
+	// NoteTimestamp: a timestamp is rewritten or replaced.
+	NoteTimestamp
+	// NoteImmediateResponse: model-immediate-response becomes statusMessage or goes.
+	NoteImmediateResponse
+	// NoteTaskContent: the result of a tool beside a task, which wins.
+	NoteTaskContent
+	// NoteTaskFields: the acknowledgement of a cancellation carries no task.
+	NoteTaskFields
+	// NoteMadeError: an error is made for a task that failed without one.
+	NoteMadeError
+	// NoteErrorCode: an error code of the other era is replaced.
+	NoteErrorCode
+	// NoteElicitationID: elicitationId is the business of the bridge.
+	NoteElicitationID
+	// NoteQuestionMeta: _meta of a question or of its answer.
+	NoteQuestionMeta
+	// NoteAnswerContent: content of an answer that may have none.
+	NoteAnswerContent
+	// NoteQuestionForm: a question is rewritten for an older revision.
+	NoteQuestionForm
 
 	noteCount // the number of notes; stays last
 )
@@ -83,6 +119,24 @@ var noteTexts = [noteCount]string{
 	NoteValuesCut:         "completion.values: cut to 100",
 	NoteOlderRevision:     "dropped members that the client's revision does not know",
 	NoteLinkAsText:        "content: resource link told as text",
+	NoteResult:            "result: detached, served by tasks/result",
+	NoteError:             "error: detached, served by tasks/result",
+	NoteInputRequests:     "inputRequests: detached, asked as requests",
+	NoteToolError:         "status: a failed tool is failed in 2025-11-25, completed in 2026-07-28",
+	NoteStatus:            "status: told differently",
+	NoteStatusMessage:     "statusMessage: made from the outcome",
+	NoteTTL:               "ttl: rounded, or unlimited for want of a number",
+	NotePollInterval:      "pollInterval: rounded, or left out for want of a number",
+	NoteTimestamp:         "createdAt, lastUpdatedAt: rewritten",
+	NoteImmediateResponse: "model-immediate-response: told as statusMessage if there is none",
+	NoteTaskContent:       "content: dropped, the answer is a task",
+	NoteTaskFields:        "task: left out of the acknowledgement",
+	NoteMadeError:         "error: made by the bridge, the task has none",
+	NoteErrorCode:         "error: code replaced",
+	NoteElicitationID:     "elicitationId: kept by the bridge",
+	NoteQuestionMeta:      "_meta: dropped from a question or an answer",
+	NoteAnswerContent:     "content: dropped from an answer that may have none",
+	NoteQuestionForm:      "question: rewritten for the client's revision",
 }
 
 // String returns the note's line: the member, then what became of it.
