@@ -98,7 +98,7 @@ var Rules = []Rule{
 	},
 	{
 		Why:  "what is shipped holds no test code",
-		From: []string{"./cmd/...", "./adapter/..."},
+		From: []string{"./cmd/...", "./adapter"},
 		Deny: []string{"testing", "./internal/golden/goldentest", "./internal/deptest"}, Indirect: true,
 	},
 	{

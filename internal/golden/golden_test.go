@@ -85,8 +85,10 @@ func TestFormatRefuses(t *testing.T) {
 		"name with a newline": {section("a\nb", "x"), golden.ErrStrayMarker},
 		"name with spaces":    {section(" a", "x"), golden.ErrStrayMarker},
 		"marker in a body":    {section("a", "x\n-- b --\ny"), golden.ErrStrayMarker},
-		"duplicate": {&golden.File{Header: "prose\n", Sections: []golden.Section{{Name: "a"}, {Name: "a"}}},
-			golden.ErrDuplicateSection},
+		"duplicate": {
+			&golden.File{Header: "prose\n", Sections: []golden.Section{{Name: "a"}, {Name: "a"}}},
+			golden.ErrDuplicateSection,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

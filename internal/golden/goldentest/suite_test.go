@@ -155,13 +155,13 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), exe, append([]string{"-test.run=^TestFixture$"}, tc.args...)...) //nolint:gosec // this very test
+			cmd := exec.CommandContext(t.Context(), exe, append([]string{"-test.run=^TestFixture$"}, tc.args...)...)
 			cmd.Env = append(cmd.Environ(), "GOLDENTEST_ROOT="+root, "CI="+tc.ci)
 			out, err := cmd.CombinedOutput()
 			if (err == nil) != (tc.want == "") || !strings.Contains(string(out), tc.want) {
 				t.Errorf("exit %v, output:\n%s\nwant it to say %q", err, out, tc.want)
 			}
-			left, err := os.ReadFile(file) //nolint:gosec // written above
+			left, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
