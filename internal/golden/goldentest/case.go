@@ -117,12 +117,13 @@ func (c *Case) Got(name string, body []byte) {
 	c.put(name, body)
 }
 
-// Notes hands in what the translation lost, one line each. Without notes the
-// file must not have a notes section; with notes it must.
-func (c *Case) Notes(notes []string) {
+// Notes hands in what the translation lost, one note per line; a final newline
+// does not count. Without notes the file must not have a notes section; with
+// notes it must.
+func (c *Case) Notes(notes string) {
 	c.tb.Helper()
-	if len(notes) > 0 {
-		c.put(golden.NotesSection, []byte(strings.Join(notes, "\n")))
+	if notes = strings.TrimSuffix(notes, "\n"); notes != "" {
+		c.put(golden.NotesSection, []byte(notes))
 	}
 }
 

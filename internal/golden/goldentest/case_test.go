@@ -135,7 +135,7 @@ func TestRules(t *testing.T) {
 
 func TestNotesRule(t *testing.T) {
 	t.Parallel()
-	with := func(notes ...string) func(c *Case) {
+	with := func(notes string) func(c *Case) {
 		return func(c *Case) {
 			translate(c)
 			c.Notes(notes)
@@ -146,10 +146,10 @@ func TestNotesRule(t *testing.T) {
 		fn    func(c *Case)
 		want  string
 	}{
-		"no notes, no section":        {"", with(), ""},
-		"notes as listed":             {"-- notes --\na: lost\nb: lost\n", with("a: lost", "b: lost"), ""},
+		"no notes, no section":        {"", with(""), ""},
+		"notes as listed":             {"-- notes --\na: lost\nb: lost\n", with("a: lost\nb: lost\n"), ""},
 		"lossy without a section":     {"", with("a: lost"), "the translation loses something"},
-		"section without notes":       {"-- notes --\na: lost\n", with(), `section "notes" is stale: the translation has no notes`},
+		"section without notes":       {"-- notes --\na: lost\n", with(""), `section "notes" is stale: the translation has no notes`},
 		"section, Notes never called": {"-- notes --\na: lost\n", translate, `section "notes" is stale`},
 		"other notes":                 {"-- notes --\na: lost\n", with("b: lost"), `section "notes" (-file +got)`},
 		"fewer notes":                 {"-- notes --\na: lost\nb: lost\n", with("a: lost"), `section "notes" (-file +got)`},
@@ -224,7 +224,7 @@ func TestUpdateRewritesOutputsOnly(t *testing.T) {
 		"new outputs go last, notes at the very end": {
 			head + method + modern,
 			func(c *Case) {
-				c.Notes([]string{"a: lost"})
+				c.Notes("a: lost\n")
 				c.Roundtrip("modern.result", []byte("{}"))
 				translate(c)
 			},
