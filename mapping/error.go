@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -52,10 +53,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // RPC returns the error the client gets: -32602 with the path when its own
-// input is at fault, -32603 when the backend's answer is (G-15, §4.6).
+// input is at fault, which is then below params, and -32603 when the backend's
+// answer is (G-15, §4.6).
 func (e *Error) RPC() *jsonrpc.Error {
 	var decode *wire.DecodeError
-	if e.Dir == Up && errors.As(e.Err, &decode) {
+	if errors.As(e.Err, &decode) && (decode.Path == "params" || strings.HasPrefix(decode.Path, "params.")) {
 		return jsonrpc.FromDecode(decode)
 	}
 	return jsonrpc.NewError(jsonrpc.CodeInternal, "invalid response of the backend to %s: %s", e.Method, e.Path)

@@ -1,0 +1,170 @@
+package mapping
+
+import (
+	"strconv"
+
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+)
+
+// appendDownElicit appends the params of a legacy elicitation/create.
+func appendDownElicit(dst []byte, params wire.Value, o QuestionOptions) ([]byte, Notes, error) {
+	mode, ok := ext2026.ElicitMode(params)
+	old := o.old()
+	isURL := mode == ext2026.ElicitURL
+	if !ok || old && isURL || isURL && o.ElicitationID == "" {
+		return dst, 0, noQuestion(Down, ext2026.MethodElicitationCreate, "params.mode")
+	}
+	var notes Notes
+	w := wire.Begin(dst)
+	for m := range params.Members() {
+		switch {
+		case m.Name == "_meta":
+			notes = notes.With(NoteQuestionMeta)
+		case m.Name == "task":
+			notes = notes.With(NoteTaskMember)
+		case m.Name == "elicitationId" && isURL:
+			notes = notes.With(NoteElicitationID)
+		case m.Name == "mode" && old:
+			notes = notes.With(NoteQuestionForm)
+		case m.Name == "requestedSchema" && old:
+			more, err := writeOldSchema(&w, m.Value)
+			if err != nil {
+				return dst, 0, err
+			}
+			notes |= more
+		default:
+			w.Copy(m)
+		}
+	}
+	if isURL {
+		w.Text("elicitationId", o.ElicitationID)
+	}
+	writeMeta(&w, Down, &wire.Object{}, metaPlan{relatedTask: o.TaskID})
+	return w.End(), notes, nil
+}
+
+// noQuestion says that a question cannot be put to the other side.
+func noQuestion(dir Dir, method, path string) error {
+	return &Error{Dir: dir, Method: method, Path: path, Err: ErrNoCounterpart}
+}
+
+// writeOldSchema writes a requestedSchema for a 2025-06-18 client, which knows
+// plain fields and single-select enums with enumNames (§3.9).
+func writeOldSchema(w *wire.Writer, schema wire.Value) (Notes, error) {
+	var notes Notes
+	if !schema.IsObject() {
+		w.Value("requestedSchema", schema)
+		return 0, nil
+	}
+	w.Name("requestedSchema")
+	out := wire.Begin(w.Buf())
+	for m := range schema.Members() {
+		if m.Name != "properties" || !m.Value.IsObject() {
+			out.Copy(m)
+			continue
+		}
+		out.Name("properties")
+		fields := wire.Begin(out.Buf())
+		for field := range m.Value.Members() {
+			more, err := writeOldField(&fields, field)
+			if err != nil {
+				return 0, err
+			}
+			notes |= more
+		}
+		out.SetBuf(fields.End())
+	}
+	w.SetBuf(out.End())
+	return notes, nil
+}
+
+func writeOldField(w *wire.Writer, field wire.Member) (Notes, error) {
+	kind, _ := field.Value.Get("type").Text()
+	if kind == "array" || field.Value.Get("anyOf").Present() {
+		// A multiple choice has no equivalent.
+		return 0, noQuestion(Down, ext2026.MethodElicitationCreate, "params.requestedSchema.properties")
+	}
+	var notes Notes
+	if !field.Value.IsObject() {
+		w.Copy(field)
+		return 0, nil
+	}
+	w.Name(field.Name)
+	out := wire.Begin(w.Buf())
+	for m := range field.Value.Members() {
+		switch {
+		case m.Name == "oneOf":
+			writeEnum(&out, m.Value)
+			notes = notes.With(NoteQuestionForm)
+		case m.Name == "default" && kind != "boolean":
+			notes = notes.With(NoteQuestionForm)
+		default:
+			out.Copy(m)
+		}
+	}
+	w.SetBuf(out.End())
+	return notes, nil
+}
+
+// writeEnum writes titled choices as the parallel lists enum and enumNames.
+func writeEnum(w *wire.Writer, choices wire.Value) {
+	for _, list := range [...]struct{ name, from string }{{"enum", "const"}, {"enumNames", "title"}} {
+		w.Name(list.name)
+		buf := append(w.Buf(), '[')
+		for i, choice := range choices.Elements() {
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			v := choice.Get(list.from)
+			if !v.Present() {
+				v = choice.Get("const")
+			}
+			buf = append(buf, v...)
+		}
+		w.SetBuf(append(buf, ']'))
+	}
+}
+
+// writeUpElicit writes the params of a modern elicitation.
+func writeUpElicit(w *wire.Writer, params wire.Value) (Notes, error) {
+	if _, ok := legacy2025.ElicitMode(params); !ok || !params.IsObject() {
+		return 0, noQuestion(Up, legacy2025.MethodElicitationCreate, "params.mode")
+	}
+	var notes Notes
+	w.Name("params")
+	out := wire.Begin(w.Buf())
+	for m := range params.Members() {
+		switch m.Name {
+		case "_meta":
+			notes = notes.With(NoteQuestionMeta)
+		case "task":
+			notes = notes.With(NoteTaskMember)
+		case "elicitationId":
+			notes = notes.With(NoteElicitationID)
+		default:
+			out.Copy(m)
+		}
+	}
+	w.SetBuf(out.End())
+	return notes, nil
+}
+
+// AppendUpURLElicitations appends the inputRequests for the URLs that a legacy
+// server's -32042 asks the user to visit first, under the keys url-1, url-2 and so
+// on. The ids stay with the bridge.
+//
+// Rule B-U10.
+func AppendUpURLElicitations(dst []byte, list []legacy2025.URLElicitation) []byte {
+	w := wire.Begin(dst)
+	for i, elicitation := range list {
+		w.Name("url-" + strconv.Itoa(i+1))
+		entry := wire.Begin(w.Buf())
+		entry.Text("method", ext2026.MethodElicitationCreate)
+		// The entry was read: it has a mode and is an object.
+		_, _ = writeUpElicit(&entry, elicitation.Raw)
+		w.SetBuf(entry.End())
+	}
+	return w.End()
+}
