@@ -267,5 +267,10 @@ type Backend struct {
 	Settings
 }
 
-// DemoModern is the name of the built-in modern server and of its backend.
-const DemoModern = "demo-modern"
+// The names of the built-in servers and of their backends.
+const (
+	// DemoModern speaks 2026-07-28 with the tasks extension.
+	DemoModern = "demo-modern"
+	// demoLegacy is kept free for a server that does not exist yet.
+	demoLegacy = "demo-legacy"
+)
