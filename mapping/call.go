@@ -11,7 +11,8 @@ import (
 //
 // Structured content that is no object, or belongs to a tool whose output
 // schema was wrapped, is wrapped the same way; it is then also told as text if
-// there is no text yet. The bytes of content blocks are not touched.
+// there is no text yet, and so is what an older client cannot see. The bytes of
+// content blocks are not touched.
 //
 // Spec: 2026-07-28 "Structured Content"; 2025-11-25 "Structured Content". Rules
 // §3.3, §3.7, §3.9, §6.1, §6.2.
@@ -28,7 +29,8 @@ func AppendDownCallResult(dst []byte, in ext2026.Result, opts ResultOptions) ([]
 	}
 	wrap := view.StructuredContent.Present() && (opts.Wrapped || !view.StructuredContent.IsObject())
 	content := contentPlan{version: opts.version(), blocks: view.Content}
-	if wrap && !hasText(view.Content) {
+	tell := wrap || !legacy2025.HasStructuredContent(content.version)
+	if tell && !hasText(view.Content) {
 		content.text = view.StructuredContent
 	}
 	if !view.Content.Present() {

@@ -57,8 +57,8 @@ func AppendDownResult(dst []byte, method string, in ext2026.Result, opts ResultO
 		if d.handled(m) {
 			continue
 		}
-		if m.Name == ext2026.ItemsMember(method) {
-			d.notes |= writeItems(&d.w, m, opts.version())
+		if done, lost := writeOlder(&d.w, method, m, opts.version()); done {
+			d.notes |= lost
 			continue
 		}
 		d.w.Copy(m)

@@ -25,6 +25,13 @@ func (w *Writer) Name(name string) {
 	w.buf = append(AppendString(w.buf, name), ':')
 }
 
+// Spell starts a member with the name of m, spelled as received; see
+// [Writer.Name].
+func (w *Writer) Spell(m Member) {
+	w.comma()
+	w.buf = append(append(w.buf, m.rawName...), ':')
+}
+
 // Copy appends a member as it was received, the spelling of its name included.
 func (w *Writer) Copy(m Member) {
 	w.comma()
