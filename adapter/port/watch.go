@@ -22,15 +22,12 @@ type Change struct {
 	Key string
 	// URI is set for an updated resource.
 	URI string
-	// Task is the task document of a task change; all other members are empty
-	// but TaskID.
+	// Task is the document of a task that changed, TaskID the backend's id of
+	// it; the other members are empty then.
 	Task   wire.Value
 	TaskID string
-	// Message is the notification in the face's era, ready to be delivered. It
-	// is empty for task changes.
+	// Message is the notification in the face's era, ready to be delivered.
 	Message []byte
-	// List is the list a list change is about: "tools", "prompts", "resources".
-	List string
 }
 
 // ChangeStream is an open subscription to the changes of a backend.
@@ -52,4 +49,7 @@ type ChangeSource interface {
 	// Offered returns the lists whose changes the backend announces, and whether
 	// resources can be subscribed to.
 	Offered(ctx context.Context, backend string, caller Caller) (lists ChangeFilter, resources bool, err error)
+	// Synthesize returns one change for each list and resource of the filter,
+	// for a time in which changes may have been missed (Q26).
+	Synthesize(filter ChangeFilter) []Change
 }
