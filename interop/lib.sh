@@ -1,0 +1,116 @@
+# lib.sh - sourced by run.sh and conformance/measure.sh: tools, ports, processes and the bridge.
+# Everything that start() starts is stopped when the sourcing script ends, however it ends.
+
+INTEROP=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+OUT=$INTEROP/out
+PIDS=()
+
+die() {
+  echo "interop: $*" >&2
+  exit 1
+}
+
+# need TOOL...: a missing tool is a failure, never a reason to skip.
+need() {
+  local tool
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null || die "$tool is missing"
+  done
+}
+
+# stop_all: asks every started process to end, and makes those that have not done so within five seconds.
+stop_all() {
+  local pid waited=0
+  for pid in "${PIDS[@]}"; do kill "$pid" 2>/dev/null; done
+  for pid in "${PIDS[@]}"; do
+    while kill -0 "$pid" 2>/dev/null && [ "$waited" -lt 50 ]; do
+      sleep 0.1
+      waited=$((waited + 1))
+    done
+    kill -KILL "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+  done
+  PIDS=()
+  return 0
+}
+trap stop_all EXIT
+trap 'exit 130' INT TERM
+
+# start LOG COMMAND...: runs COMMAND in the background; its output goes to LOG.
+start() {
+  local log=$1
+  shift
+  "$@" >"$log" 2>&1 </dev/null &
+  PIDS+=($!)
+}
+
+free_port() {
+  node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
+}
+
+# wait_port PORT LOG: until the process started last listens on PORT; a minute at most, less if it ends.
+wait_port() {
+  local pid=${PIDS[-1]} port=$1 log=$2
+  for _ in $(seq 600); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return 0
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$log" >&2
+  die "nothing listens on port $port (log above)"
+}
+
+# install_npm: the npm packages of the lock file, once.
+install_npm() {
+  local stamp=$INTEROP/node_modules/.installed
+  cmp -s "$INTEROP/package-lock.json" "$stamp" && return 0
+  (cd "$INTEROP" && npm ci --no-audit --no-fund --loglevel=error) || die "npm ci failed"
+  cp "$INTEROP/package-lock.json" "$stamp"
+}
+
+# install_python: the Python packages of fastmcp/requirements.txt in a virtual environment, once.
+install_python() {
+  local stamp=$INTEROP/.venv/installed requirements=$INTEROP/fastmcp/requirements.txt
+  cmp -s "$requirements" "$stamp" && return 0
+  rm -rf "$INTEROP/.venv"
+  python3 -m venv "$INTEROP/.venv" || die "python3 cannot make a virtual environment"
+  "$INTEROP/.venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$requirements" ||
+    die "the Python packages cannot be installed"
+  cp "$requirements" "$stamp"
+}
+
+# find_bridge: sets BRIDGE to $TASKBRIDGE_BIN or to a fresh build.
+find_bridge() {
+  BRIDGE=${TASKBRIDGE_BIN:-}
+  if [ -n "$BRIDGE" ]; then
+    [ -x "$BRIDGE" ] || die "TASKBRIDGE_BIN is not an executable file: $BRIDGE"
+    return 0
+  fi
+  need go
+  BRIDGE=$INTEROP/bin/taskbridge
+  (cd "$INTEROP/.." && go build -o "$BRIDGE" ./cmd/taskbridge) || die "the bridge does not build"
+}
+
+# start_server NAME LOG: runs one server to put behind the bridge, as a process of its own; sets SERVER_URL.
+start_server() {
+  local name=$1 port log=$2
+  port=$(free_port)
+  case $name in
+    demo-modern) start "$log" "$BRIDGE" demo modern --listen "127.0.0.1:$port" ;;
+    modern-fixture) start "$log" node "$INTEROP/conformance/servers/modern-fixture.mjs" "$port" ;;
+    fastmcp-tasks) start "$log" "$INTEROP/.venv/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
+    *) die "no server $name" ;;
+  esac
+  wait_port "$port" "$log"
+  SERVER_URL=http://127.0.0.1:$port/mcp
+}
+
+# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL.
+start_bridge() {
+  local port log=$1
+  shift
+  port=$(free_port)
+  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: --backend "default=$SERVER_URL" "$@"
+  wait_port "$port" "$log"
+  LEGACY_URL=http://127.0.0.1:$port/legacy/default
+}
