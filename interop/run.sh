@@ -33,7 +33,6 @@ run_peer() {
 }
 
 run_peers() {
-  need python3
   install_python
   local server
   for server in "${SERVERS[@]}"; do run_peer "$server"; done
@@ -49,14 +48,15 @@ part=${1:-all}
 case $part in
   peers | conformance | all) ;;
   *)
-    sed -n 2,7p "$0" >&2
+    sed -n 2,6p "$0" >&2
     exit 2
     ;;
 esac
 need node npm
+[ "$part" = conformance ] || need python3
+find_bridge
 install_npm
 self_test
-find_bridge
 export TASKBRIDGE_BIN=$BRIDGE
 [ "$part" = conformance ] || run_peers
 [ "$part" = peers ] || run_conformance
