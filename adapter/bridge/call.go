@@ -1,0 +1,118 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/task"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// call serves tools/call. A task is made only for a caller that was offered
+// tasks; for all others params.task means nothing (A-T1).
+func (u *Upgrade) call(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
+	if x.Message.Params.Get("task").Present() && u.offersTasks(ctx, b, x.Caller) {
+		asked, err := legacy2025.ParseTaskMetadata(x.Message.Params)
+		if err != nil {
+			return port.Fail(err)
+		}
+		return u.callTask(ctx, b, x, asked)
+	}
+	return u.callPlain(ctx, b, x)
+}
+
+// callTask makes a task of a call in any case: the backend's, or a hosted one
+// (§4.2).
+func (u *Upgrade) callTask(ctx context.Context, b *Backend, x *port.Exchange, asked legacy2025.TaskMetadata) port.Outcome {
+	if _, err := legacy2025.ParseCallToolParams(x.Message.Params); err != nil {
+		return port.Fail(err)
+	}
+	ttl := b.HostedTTL
+	if asked.HasTTL {
+		ttl = time.Duration(min(asked.TTLMs, longest.Milliseconds())) * time.Millisecond
+	}
+	created, err := u.tasks.Create(ctx, task.Request{
+		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace,
+		Call: func(ctx context.Context) task.Ending { return u.ending(ctx, b, x) },
+	})
+	if err != nil {
+		return u.fail(x, err)
+	}
+	return port.Outcome{Result: created}
+}
+
+// ending performs a call with the tasks extension declared.
+func (u *Upgrade) ending(ctx context.Context, b *Backend, x *port.Exchange) task.Ending {
+	raw, err := u.modern.exchange(ctx, b, x, true)
+	if err != nil {
+		return task.Ending{Err: err}
+	}
+	result, err := ext2026.ParseResult(ext2026.MethodToolsCall, raw)
+	if err != nil {
+		return task.Ending{Err: badAnswer(ext2026.MethodToolsCall, err)}
+	}
+	switch result.Type {
+	case ext2026.ResultTask:
+		return task.Ending{Seed: raw}
+	case ext2026.ResultInputRequired:
+		return task.Ending{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
+	case ext2026.ResultComplete:
+	}
+	return task.Ending{Result: raw}
+}
+
+// callPlain performs a call whose client wants the result itself. The tasks
+// extension is declared only where the configuration says so or the tool has
+// insisted on it; a task is then driven behind the client's back (§4.3).
+func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
+	name, _ := x.Message.Params.Get("name").Text()
+	key := toolKey{b.Name, name}
+	declare := b.DrivePlain || u.insisting.Contains(key)
+	raw, err := u.modern.exchange(ctx, b, x, declare)
+	if !declare && insists(err) {
+		u.insisting.Add(key, struct{}{})
+		raw, err = u.modern.exchange(ctx, b, x, true)
+	}
+	if err != nil {
+		return u.fail(x, err)
+	}
+	result, err := ext2026.ParseResult(ext2026.MethodToolsCall, raw)
+	if err != nil {
+		return port.Fail(badAnswer(ext2026.MethodToolsCall, err))
+	}
+	switch result.Type {
+	case ext2026.ResultTask:
+		return u.drive(ctx, b, x, raw)
+	case ext2026.ResultInputRequired:
+		return port.Outcome{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
+	case ext2026.ResultComplete:
+	}
+	out, _, err := mapping.AppendDownCallResult(nil, result, mapping.ResultOptions{Version: x.Caller.Version})
+	return done(out, err)
+}
+
+// insists reports whether a call failed for want of the tasks extension alone.
+func insists(err error) bool {
+	if !port.IsCode(err, ext2026.CodeMissingCapability) {
+		return false
+	}
+	missing := ext2026.MissingCapabilities(errorData(err))
+	return missing.OnlyTasks
+}
+
+// drive follows a task that the client did not ask for (A-T12, A-T13).
+func (u *Upgrade) drive(ctx context.Context, b *Backend, x *port.Exchange, seed wire.Value) port.Outcome {
+	doc, err := u.tasks.Drive(ctx, b.Name, x.Caller, seed)
+	if port.IsCode(err, jsonrpc.CodeInvalidParams) {
+		return port.Fail(errExpired)
+	}
+	if err != nil {
+		return u.fail(x, err)
+	}
+	return payload(doc, "", x.Caller.Version)
+}

@@ -1,0 +1,189 @@
+package bridge
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// Backend is a modern backend and how it is treated.
+type Backend struct {
+	// Name is the {backend} of the routes.
+	Name string
+	// Back is its client.
+	Back port.Back
+	// Discover returns what the backend says of itself to a caller; fetch asks
+	// it when nothing fresh is known.
+	Discover func(ctx context.Context, caller port.Caller, fetch Fetch) (ext2026.DiscoverResult, error)
+	// Contradict drops what is known of the backend: it has denied it (G-13).
+	Contradict func()
+	// Authorization is the Authorization header that a caller's requests carry.
+	Authorization func(caller port.Caller) string
+	// FallbackName stands for a server that does not say who it is (A-L3).
+	FallbackName string
+
+	// SyncGrace is the wait before a slow call is hosted (A-T9), HostedTTL the
+	// lifetime of a hosted task if none is asked for (A-T11).
+	SyncGrace, HostedTTL time.Duration
+	// PageSize is that of tasks/list.
+	PageSize int
+	// DrivePlain declares the tasks extension on calls without task (A-T12).
+	DrivePlain bool
+	// ToolErrorsCompleted is the setting tool_errors (Q3).
+	ToolErrorsCompleted bool
+}
+
+// Fetch asks a backend about itself.
+type Fetch func(ctx context.Context) (wire.Value, error)
+
+// Modern reaches modern backends on behalf of legacy callers: it puts every
+// request into its envelope. It implements [port.TaskBackend] and
+// [port.ChangeSource]. It is safe for concurrent use.
+type Modern struct {
+	logger   *slog.Logger
+	backends map[string]*Backend
+	tokens   atomic.Int64 // progress tokens, unique for all backends (G-9)
+}
+
+var (
+	_ port.TaskBackend  = (*Modern)(nil)
+	_ port.ChangeSource = (*Modern)(nil)
+)
+
+// NewModern returns the client side for these backends.
+func NewModern(logger *slog.Logger, backends []*Backend) *Modern {
+	m := &Modern{logger: logger, backends: make(map[string]*Backend, len(backends))}
+	for _, b := range backends {
+		m.backends[b.Name] = b
+	}
+	return m
+}
+
+// Dialect returns how a backend's tasks are shown; see task.Options.
+func (m *Modern) Dialect(backend string) port.TaskDialect {
+	b := m.backends[backend]
+	return modernTasks{toolErrorsCompleted: b != nil && b.ToolErrorsCompleted}
+}
+
+var errNoBackend = jsonrpc.NewError(jsonrpc.CodeInternal, "no such backend")
+
+func (m *Modern) backend(name string) (*Backend, error) {
+	if b := m.backends[name]; b != nil {
+		return b, nil
+	}
+	return nil, errNoBackend
+}
+
+// envelope describes a caller to a backend. Questions cannot be relayed yet, so
+// a client's ability to answer them is not declared (A-C1).
+func (m *Modern) envelope(caller port.Caller, tasks bool) (mapping.Envelope, error) {
+	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks})
+	if err != nil {
+		return mapping.Envelope{}, err
+	}
+	return mapping.Envelope{
+		ClientInfo: caller.ClientInfo, Capabilities: wire.Value(capabilities), LogLevel: caller.LogLevel,
+	}, nil
+}
+
+// exchange sends a client's request, with the tasks extension declared or not,
+// and relays what precedes the answer.
+func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tasks bool) (wire.Value, error) {
+	env, err := m.envelope(x.Caller, tasks)
+	if err != nil {
+		return "", err
+	}
+	relay := relay{x: x, modern: m}
+	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() {
+		relay.clientToken, relay.token = token, jsonrpc.IntID(m.tokens.Add(1))
+		env.ProgressToken = relay.token
+	}
+	params, _, err := mapping.AppendUpParams(nil, x.Message.Method, x.Message.Params, env)
+	if err != nil {
+		return "", err
+	}
+	return m.send(ctx, b, x.Caller, port.Call{
+		Method: x.Message.Method, Params: wire.Value(params), OnMessage: relay.message,
+	})
+}
+
+// send performs a call with the caller's credential. A backend that denies our
+// version of the protocol, though it lists it, is asked once more; one that does
+// not list it has changed its era.
+func (m *Modern) send(ctx context.Context, b *Backend, caller port.Caller, call port.Call) (wire.Value, error) {
+	call.Authorization = b.Authorization(caller)
+	result, err := b.Back.Do(ctx, call)
+	versions, denied := deniedVersion(err)
+	if !denied {
+		return result, err
+	}
+	if !slices.Contains(versions, ext2026.Version) {
+		b.Contradict()
+		return "", err
+	}
+	return b.Back.Do(ctx, call)
+}
+
+// deniedVersion returns the versions that a backend speaks, if err says that it
+// does not speak ours.
+func deniedVersion(err error) ([]string, bool) {
+	if !port.IsCode(err, ext2026.CodeUnsupportedVersion) {
+		return nil, false
+	}
+	return ext2026.SupportedVersions(errorData(err)), true
+}
+
+// discover returns what a backend says of itself.
+func (m *Modern) discover(ctx context.Context, b *Backend, caller port.Caller) (ext2026.DiscoverResult, error) {
+	return b.Discover(ctx, caller, func(ctx context.Context) (wire.Value, error) {
+		return m.own(ctx, b, caller, ext2026.MethodServerDiscover, func(env mapping.Envelope) ([]byte, error) {
+			params, _, err := mapping.AppendUpParams(nil, ext2026.MethodServerDiscover, "", env)
+			return params, err
+		})
+	})
+}
+
+// own performs a request of the bridge's own on behalf of a caller. The build
+// function makes its params with the given envelope.
+func (m *Modern) own(ctx context.Context, b *Backend, caller port.Caller, method string, build func(mapping.Envelope) ([]byte, error)) (wire.Value, error) {
+	env, err := m.envelope(caller, true)
+	if err != nil {
+		return "", err
+	}
+	env.LogLevel = "" // nobody reads messages of a request that no client made
+	params, err := build(env)
+	if err != nil {
+		return "", err
+	}
+	return m.send(ctx, b, caller, port.Call{Method: method, Params: wire.Value(params)})
+}
+
+// GetTask implements [port.TaskBackend].
+func (m *Modern) GetTask(ctx context.Context, backend string, caller port.Caller, taskID string) (wire.Value, error) {
+	return m.taskRequest(ctx, backend, caller, ext2026.MethodTasksGet, taskID)
+}
+
+// CancelTask implements [port.TaskBackend].
+func (m *Modern) CancelTask(ctx context.Context, backend string, caller port.Caller, taskID string) error {
+	_, err := m.taskRequest(ctx, backend, caller, ext2026.MethodTasksCancel, taskID)
+	return err
+}
+
+func (m *Modern) taskRequest(ctx context.Context, backend string, caller port.Caller, method, taskID string) (wire.Value, error) {
+	b, err := m.backend(backend)
+	if err != nil {
+		return "", err
+	}
+	return m.own(ctx, b, caller, method, func(env mapping.Envelope) ([]byte, error) {
+		params, _, err := mapping.AppendUpTaskParams(nil, "", taskID, env)
+		return params, err
+	})
+}

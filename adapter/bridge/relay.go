@@ -1,0 +1,77 @@
+package bridge
+
+import (
+	"sync"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// relay passes on what a modern backend sends ahead of its answer.
+type relay struct {
+	x      *port.Exchange
+	modern *Modern
+	// token is the bridge's progress token, clientToken the client's (G-10).
+	token, clientToken wire.Value
+
+	mu   sync.Mutex
+	last wire.Value // the last progress told (G-12)
+}
+
+// message implements port.Call.OnMessage. A client that is gone loses what is
+// sent; that is for the exchange to notice.
+func (r *relay) message(msg jsonrpc.Message) {
+	var (
+		params []byte
+		err    error
+	)
+	switch msg.Method {
+	case ext2026.NotificationProgress:
+		if !r.grew(msg.Params) {
+			return
+		}
+		params, _, err = mapping.AppendDownProgress(nil, msg.Params, r.clientToken)
+	case ext2026.NotificationMessage:
+		params, _, err = mapping.AppendDownLog(nil, msg.Params, r.x.Caller.LogLevel)
+		if len(params) == 0 {
+			return
+		}
+	default:
+		// Everything else belongs on a listen stream, or means nothing here
+		// (PEERS: one server sends notifications/tasks ahead of a result).
+		return
+	}
+	if err != nil {
+		r.modern.logger.Warn("notification dropped", "backend", r.x.Backend, "method", msg.Method, "error", err)
+		return
+	}
+	_ = r.x.Send(jsonrpc.AppendNotification(nil, legacyName(msg.Method), wire.Value(params)))
+}
+
+// legacyName is the notification's name on the legacy leg.
+func legacyName(method string) string {
+	if method == ext2026.NotificationProgress {
+		return legacy2025.NotificationProgress
+	}
+	return legacy2025.NotificationMessage
+}
+
+// grew reports whether progress is for this exchange and more than was told
+// before.
+func (r *relay) grew(params wire.Value) bool {
+	if !r.token.Present() || params.Get("progressToken") != r.token {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	progress := params.Get("progress")
+	if !mapping.ProgressGrew(r.last, progress) {
+		return false
+	}
+	r.last = progress
+	return true
+}

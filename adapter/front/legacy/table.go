@@ -1,0 +1,51 @@
+package legacy
+
+import (
+	"context"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/legacy2025"
+)
+
+// rule is the special treatment of a method; the zero rule is none.
+type rule struct {
+	// local answers without the crossing.
+	local bool
+	// plain methods are answered in a plain body however long it takes (A-T17).
+	plain bool
+	// outlives is set for calls whose effect a lost connection must not undo:
+	// they go on for the replay window (A-L18).
+	outlives bool
+	// wait methods only wait, and are ended when the bridge drains.
+	wait bool
+	// after changes the session once the crossing has accepted the request.
+	after func(f *Face, ctx context.Context, s *session, x *port.Exchange) error
+}
+
+// table lists the methods that are treated specially, by name.
+var table = map[string]rule{
+	legacy2025.MethodPing:                 {local: true, plain: true},
+	legacy2025.MethodTasksGet:             {plain: true},
+	legacy2025.MethodTasksList:            {plain: true},
+	legacy2025.MethodTasksCancel:          {plain: true, outlives: true},
+	legacy2025.MethodTasksResult:          {wait: true},
+	legacy2025.MethodToolsCall:            {outlives: true},
+	legacy2025.MethodLoggingSetLevel:      {after: setLevel},
+	legacy2025.MethodResourcesSubscribe:   {after: addResource},
+	legacy2025.MethodResourcesUnsubscribe: {after: removeResource},
+}
+
+func setLevel(f *Face, ctx context.Context, s *session, x *port.Exchange) error {
+	level, _ := x.Message.Params.Get("level").Text()
+	return f.update(ctx, s, func(r *record) { r.LogLevel = level })
+}
+
+func addResource(f *Face, ctx context.Context, s *session, x *port.Exchange) error {
+	uri, _ := x.Message.Params.Get("uri").Text()
+	return f.update(ctx, s, func(r *record) { r.add(uri) })
+}
+
+func removeResource(f *Face, ctx context.Context, s *session, x *port.Exchange) error {
+	uri, _ := x.Message.Params.Get("uri").Text()
+	return f.update(ctx, s, func(r *record) { r.remove(uri) })
+}

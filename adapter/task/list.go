@@ -1,0 +1,127 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+const (
+	cursorLifetime = time.Hour
+	refreshTimeout = 2 * time.Second
+	refreshers     = 8
+)
+
+var (
+	errCursor  = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Invalid params: params.cursor: not a cursor of this list, or expired")
+	errRefresh = errors.New("the backend took too long to refresh a listed task")
+)
+
+// Page is one page of a list, rendered for the face.
+type Page struct {
+	Tasks []wire.Value
+	// Next is the cursor of the next page; empty on the last one.
+	Next string
+}
+
+// List serves tasks/list from the index of the caller's tasks (§4.14). Entries
+// without an end are refreshed at the backend, within a deadline; the last state
+// known stands in for those it does not answer for.
+func (m *Manager) List(ctx context.Context, backend string, caller port.Caller, cursor string, given bool, size int) (Page, error) {
+	owner := m.owner(caller)
+	after, err := m.openCursor(backend, owner, cursor, given)
+	if err != nil {
+		return Page{}, err
+	}
+	stored, err := m.Store.List(ctx, ownerKey(backend, owner), after, size+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("list tasks: %w", err)
+	}
+	var page Page
+	if len(stored) > size {
+		stored = stored[:size]
+		if page.Next, err = m.sealCursor(backend, owner, stored[size-1].Pos()); err != nil {
+			return Page{}, err
+		}
+	}
+	entries := make([]wire.Value, len(stored))
+	refreshCtx, cancel := env.WithTimeout(ctx, m.Env, refreshTimeout, errRefresh)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(refreshers)
+	for i := range stored {
+		group.Go(func() (err error) {
+			entries[i], err = m.entry(ctx, refreshCtx, backend, caller, stored[i])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Page{}, err
+	}
+	for _, e := range entries {
+		if e.Present() {
+			page.Tasks = append(page.Tasks, e)
+		}
+	}
+	return page, nil
+}
+
+// entry renders one listed task; absent when the task is gone (A-S3).
+func (m *Manager) entry(ctx, refreshCtx context.Context, backend string, caller port.Caller, stored state.Record) (wire.Value, error) {
+	known, err := decodeRecord(stored)
+	if err != nil {
+		return "", err
+	}
+	r, err := m.open(backend, caller, known.Handle)
+	if err != nil {
+		return "", nil //nolint:nilerr // sealed with a key that is no longer accepted: as unknown as anywhere else
+	}
+	rec, err := m.current(refreshCtx, r, caller, false)
+	switch {
+	case port.IsCode(err, jsonrpc.CodeInvalidParams):
+		return "", nil
+	case err != nil && ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		rec = known
+	}
+	return m.render(r, &rec)
+}
+
+func (m *Manager) sealCursor(backend, owner string, last state.Pos) (string, error) {
+	var f seal.Fields
+	f.String(backend)
+	f.String(owner)
+	f.String(last.Order)
+	f.String(last.Key)
+	f.Int(m.Env.Now().Add(cursorLifetime).UnixMilli())
+	return m.Keys.Seal(purposeCursor, f.Bytes())
+}
+
+func (m *Manager) openCursor(backend, owner, cursor string, given bool) (state.Pos, error) {
+	if !given {
+		return state.Pos{}, nil
+	}
+	plain, err := m.Keys.Open(purposeCursor, cursor)
+	if err != nil {
+		return state.Pos{}, errCursor
+	}
+	f := seal.ReadFields(plain)
+	ofBackend, ofOwner := f.String(), f.String()
+	last := state.Pos{Order: f.String(), Key: f.String()}
+	expires := f.Int()
+	if f.Done() != nil || ofBackend != backend || ofOwner != owner || m.Env.Now().UnixMilli() > expires {
+		return state.Pos{}, errCursor
+	}
+	return last, nil
+}
