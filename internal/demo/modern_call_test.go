@@ -97,7 +97,7 @@ func TestModernCallErrors(t *testing.T) {
 		do(t, m, tool("nobody", object{}, nil)).fails(200, -32602)
 		do(t, m, call{method: "tools/call", params: object{"name": "add", "arguments": []int{1}}}).fails(200, -32602)
 		do(t, m, call{method: "tools/call", params: object{"name": "add", "arguments": nil}}).fails(200, -32602)
-		data := do(t, m, tool("fail", object{}, nil)).fails(200, -32050)
+		data := do(t, m, tool("fail", object{}, nil)).fails(200, -31050)
 		if diff := cmp.Diff(object{"shard": 3.0}, data); diff != "" {
 			t.Error(diff)
 		}

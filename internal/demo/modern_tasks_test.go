@@ -39,7 +39,7 @@ func TestModernTaskRunsToItsEnd(t *testing.T) {
 		},
 		"a JSON-RPC error fails": {
 			tool: "fail", takes: 200 * time.Millisecond, status: "failed", message: "the database is on fire",
-			err: object{"code": -32050.0, "message": "the database is on fire", "data": object{"shard": 3.0}},
+			err: object{"code": -31050.0, "message": "the database is on fire", "data": object{"shard": 3.0}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

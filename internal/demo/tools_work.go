@@ -23,9 +23,9 @@ const (
 	step = 100 * time.Millisecond
 )
 
-// codeFire lies in the range that 2026-07-28 reserves for itself. Servers in
-// the field use such codes all the same, and a bridge has to cope with them.
-const codeFire = -32050
+// codeFire is a code of the application's own: it lies outside the range that
+// JSON-RPC and both eras reserve, so a bridge must pass it on as it is.
+const codeFire = -31050
 
 const (
 	noInput = `{"type":"object","additionalProperties":false}`
