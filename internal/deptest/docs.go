@@ -27,9 +27,9 @@ var (
 var fileExts = []string{".go", ".md", ".mjs", ".sh", ".txtar", ".mod", ".sum", ".json"}
 
 // DeadPaths returns every path that a document names and that is not there:
-// in backticks, if its first part is a file or directory at root or if it is
-// a bare file name that no file has; and as the target of a relative link.
-// Fenced blocks are not read.
+// in backticks, if its first part is a directory at root or beside the document
+// or if it is a bare file name that no file has; and as the target of a
+// relative link. Fenced blocks are not read.
 func DeadPaths(root string, documents []string) ([]string, error) {
 	tree, err := Tree(root)
 	if err != nil {
@@ -47,7 +47,7 @@ func DeadPaths(root string, documents []string) ([]string, error) {
 		}
 		for n, line := range prose(string(data)) {
 			for _, m := range code.FindAllStringSubmatch(line, -1) {
-				if named := m[1]; !index.resolves(named) {
+				if named := m[1]; !index.resolves(path.Dir(doc), named) {
 					report(n, named)
 				}
 			}
@@ -99,29 +99,24 @@ func prose(text string) func(yield func(int, string) bool) {
 type pathIndex struct {
 	paths map[string]bool // files and directories
 	bases map[string]bool // base names of files
-	tops  map[string]bool // first parts of paths
 }
 
 func newPathIndex(tree []string) pathIndex {
-	index := pathIndex{paths: map[string]bool{".": true}, bases: map[string]bool{}, tops: map[string]bool{}}
+	index := pathIndex{paths: map[string]bool{".": true}, bases: map[string]bool{}}
 	for _, name := range tree {
 		index.bases[path.Base(name)] = true
 		for p := name; p != "."; p = path.Dir(p) {
 			index.paths[p] = true
 		}
-		top, _, below := strings.Cut(name, "/")
-		if below {
-			index.tops[top] = true
-		}
 	}
 	return index
 }
 
-// resolves reports whether a code span is a path that is there, or no path of
-// the repository at all.
-func (x pathIndex) resolves(span string) bool {
+// resolves reports whether a code span in a document of dir is a path that is
+// there, or no path of the repository at all.
+func (x pathIndex) resolves(dir, span string) bool {
 	name := lineSuffix.ReplaceAllString(span, "")
-	if !pathLike.MatchString(name) {
+	if !pathLike.MatchString(name) || strings.HasPrefix(name, "/") {
 		return true
 	}
 	name = strings.TrimPrefix(name, "./")
@@ -129,10 +124,17 @@ func (x pathIndex) resolves(span string) bool {
 	if !below {
 		return !slices.Contains(fileExts, path.Ext(name)) || strings.HasPrefix(name, ".") || x.hasBase(name)
 	}
-	if !x.tops[top] {
-		return true
+	bare := identSuffix.ReplaceAllString(name, "")
+	elsewhere := true
+	for _, base := range []string{".", dir} {
+		if x.paths[path.Join(base, top)] {
+			elsewhere = false
+			if x.has(path.Join(base, name)) || x.has(path.Join(base, bare)) {
+				return true
+			}
+		}
 	}
-	return x.has(name) || x.has(identSuffix.ReplaceAllString(name, ""))
+	return elsewhere
 }
 
 // linked reports whether the target of a link in a document of dir is there,
@@ -146,8 +148,7 @@ func (x pathIndex) linked(dir, target string) bool {
 }
 
 func (x pathIndex) has(name string) bool {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "/..."), "/")
-	name = strings.TrimSuffix(name, "/**")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "/..."), "/**")
 	return x.paths[name] || strings.Contains(name, "*") && matchesOne(x.paths, name)
 }
 

@@ -241,7 +241,8 @@ func TestDeadPathsFails(t *testing.T) {
 		"Gone: `internal/last`.\n"+
 		"-- docs/a.md --\n[up](../README.md), [beside](b.md)\n"+
 		"-- internal/env/env.go --\npackage env\n"+
-		"-- interop/README.md --\n`internal/gone`\n"+
+		"-- interop/README.md --\n`internal/gone`, `drivers/a.mjs`, `drivers/`, `drivers/gone.mjs`, `internal/env`\n"+
+		"-- interop/drivers/a.mjs --\n"+
 		"-- other/README.md --\n`internal/gone`\n")
 	documents, err := deptest.Documents(dir, "interop/README.md", "missing/README.md")
 	if err != nil {
@@ -261,6 +262,7 @@ func TestDeadPathsFails(t *testing.T) {
 		"README.md:4: docs/gone.md is not there",
 		"README.md:4: gone.png is not there",
 		"docs/a.md:1: b.md is not there",
+		"interop/README.md:1: drivers/gone.mjs is not there",
 		"interop/README.md:1: internal/gone is not there",
 	}, got, err)
 }

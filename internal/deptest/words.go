@@ -26,7 +26,7 @@ func Words() []Word {
 		registry = "a package registry: lock files are kept without addresses"
 	)
 	words := []Word{}
-	for _, dir := range []string{"work", "tmp", "root"} {
+	for _, dir := range []string{"work", "root", "tmp/" + "brief"} {
 		words = append(words, Word{"/" + dir, machine})
 	}
 	for _, host := range [][]string{

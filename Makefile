@@ -1,0 +1,85 @@
+# make help lists the targets. CI (.ci/run) calls the same ones.
+
+GO          ?= go
+FUZZTIME    ?= 30s
+PARALLEL    ?= 2
+# Tools are pinned, and kept outside the tree.
+GOLANGCI    := v2.12.2
+TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race fuzz golden lint fmt tidy conformance interop mutation cover readme tools
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/taskbridge
+	$(GO) build -trimpath -o bin/taskbridge ./cmd/taskbridge
+
+test: ## run all tests that need only Go
+	$(GO) test ./...
+
+race: ## the same under the race detector
+	$(GO) test -race ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (30s) each
+	@set -eu; \
+	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
+	$(GO) test -list '^Fuzz' ./... >"$$list"; \
+	awk '/^Fuzz/ {name[n++] = $$1} /^ok/ {for (i = 0; i < n; i++) print $$2, name[i]; n = 0}' "$$list" >"$$list.targets"; \
+	mv "$$list.targets" "$$list"; \
+	[ -s "$$list" ] || { echo 'no fuzz targets' >&2; exit 1; }; \
+	while read -r package name; do \
+		echo "== $$package $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) "$$package"; \
+	done <"$$list"; \
+	echo "$$(wc -l <"$$list") fuzz targets"
+
+golden: ## accept what the code produces now as golden output, to be read as a diff
+	@packages=$$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
+		awk '/ [^ ]*\/internal\/golden\/goldentest( |$$)/ {print $$1}'); \
+	[ -n "$$packages" ] || { echo 'no package runs golden files' >&2; exit 1; }; \
+	$(GO) test $$packages -update
+
+lint: tools ## run the linters and check the formatting
+	$(TOOLS)/golangci-lint-$(GOLANGCI) run ./...
+
+fmt: tools ## format the code
+	$(TOOLS)/golangci-lint-$(GOLANGCI) fmt ./...
+
+tidy: ## fail if go.mod, go.sum or generated files are not up to date
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+	$(GO) generate ./...
+
+conformance: ## the official suite at the legacy face (needs node, npm)
+	interop/run.sh conformance
+
+interop: ## real clients and servers, and the official suite (needs node, npm, python3)
+	interop/run.sh all
+
+readme: ## run the commands of the README and compare what they print (needs bash, curl)
+	$(GO) run ./internal/readme/cmd README.md
+
+mutation: ## delete every single field mapping in turn: the tests must notice
+	$(GO) run ./internal/mutate/cmd -parallel $(PARALLEL) -allow internal/mutate/mapping.allow ./mapping
+
+cover: ## measure how much of the code the tests run
+	@mkdir -p bin
+	$(GO) test -coverpkg=./... -coverprofile=bin/cover.out ./...
+	$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+tools: $(TOOLS)/golangci-lint-$(GOLANGCI) ## install the pinned tools
+
+# A copy that is installed already, at this very version, is as good.
+$(TOOLS)/golangci-lint-$(GOLANGCI):
+	@mkdir -p $(TOOLS)
+	@set -eu; found=; \
+	for candidate in "$$(command -v golangci-lint || true)" "$$($(GO) env GOPATH)/bin/golangci-lint"; do \
+		if [ -x "$$candidate" ] && [ "v$$("$$candidate" version --short)" = "$(GOLANGCI)" ]; then found=$$candidate; break; fi; \
+	done; \
+	if [ -n "$$found" ]; then ln -sf "$$found" $@; else \
+		echo 'installing golangci-lint $(GOLANGCI)'; \
+		GOBIN=$(TOOLS) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI); \
+		mv $(TOOLS)/golangci-lint $@; \
+	fi
