@@ -128,8 +128,8 @@ func (t *Task) TTLMs() (ms wire.Value, exact bool) {
 // what the member said.
 func (t *Task) PollIntervalMs() (ms wire.Value, exact bool) {
 	v := t.obj.Get("pollIntervalMs")
-	if !v.Present() {
-		return v, true
+	if !v.Present() || v == wire.Null {
+		return "", true
 	}
 	ceil, ok := v.Ceil()
 	if !ok || ceil == "0" || ceil[0] == '-' {

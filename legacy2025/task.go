@@ -115,8 +115,8 @@ func (t *Task) TTL() (ms wire.Value, exact bool) {
 // what the member said.
 func (t *Task) PollInterval() (ms wire.Value, exact bool) {
 	v := t.obj.Get("pollInterval")
-	if !v.Present() {
-		return v, true
+	if !v.Present() || v == wire.Null {
+		return "", true
 	}
 	ceil, ok := v.Ceil()
 	if !ok || ceil == "0" || ceil[0] == '-' {

@@ -23,12 +23,9 @@ func appendAnswer(dst []byte, dir Dir, method string, params, answer wire.Value,
 		return dst, 0, err
 	}
 	var notes Notes
-	if meta.Len() > 0 && method != ext2026.MethodSamplingCreateMessage {
-		// Only a sampled message has _meta in both eras. What the bridge itself
-		// consumes is no loss.
-		if meta.Len() > 1 || !meta.Has(wire.MetaRelatedTask) {
-			notes = notes.With(NoteQuestionMeta)
-		}
+	if method != ext2026.MethodSamplingCreateMessage {
+		// Only a sampled message has _meta in both eras.
+		notes |= questionMeta(meta.Raw())
 		meta = wire.Object{}
 	}
 	w := wire.Begin(dst)
@@ -46,6 +43,17 @@ func appendAnswer(dst []byte, dir Dir, method string, params, answer wire.Value,
 	}
 	notes |= writeMeta(&w, dir, &meta, metaPlan{relatedTask: taskID})
 	return w.End(), notes, nil
+}
+
+// questionMeta returns the note for _meta of a question or an answer, which goes.
+// The tie to a task is no loss: the bridge consumes it.
+func questionMeta(meta wire.Value) Notes {
+	for m := range meta.Members() {
+		if m.Name != wire.MetaRelatedTask {
+			return Notes(0).With(NoteQuestionMeta)
+		}
+	}
+	return 0
 }
 
 // checkAnswer looks at the shape of an answer, loosely: its receiver validates it

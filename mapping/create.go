@@ -17,7 +17,7 @@ import (
 // not have them; they show on the next tasks/get. Each sets a note.
 func AppendDownCreateTask(dst []byte, seed ext2026.Task, handle string, o TaskOptions) ([]byte, Notes, error) {
 	if !seed.Status().Known() {
-		return dst, 0, &Error{Dir: Down, Method: ext2026.MethodToolsCall, Path: "status", Err: ErrUnknownStatus}
+		return dst, 0, &Error{Dir: Down, Method: ext2026.MethodToolsCall, Path: "result.status", Err: ErrUnknownStatus}
 	}
 	var notes Notes
 	if seed.Status() != ext2026.StatusWorking {
@@ -45,7 +45,7 @@ func AppendDownCreateTask(dst []byte, seed ext2026.Task, handle string, o TaskOp
 func AppendUpCreateTask(dst []byte, in legacy2025.CreateTaskResult, handle string, o UpTaskOptions) ([]byte, Notes, error) {
 	task := &in.Task
 	if !task.Status().Known() {
-		return dst, 0, &Error{Dir: Up, Method: legacy2025.MethodToolsCall, Path: "task.status", Err: ErrUnknownStatus}
+		return dst, 0, &Error{Dir: Up, Method: legacy2025.MethodToolsCall, Path: "result.task.status", Err: ErrUnknownStatus}
 	}
 	var notes Notes
 	shown := shownState{status: string(task.Status())}
@@ -53,17 +53,23 @@ func AppendUpCreateTask(dst []byte, in legacy2025.CreateTaskResult, handle strin
 		shown.status = string(ext2026.StatusWorking)
 		notes = notes.With(NoteStatus)
 	}
-	if text, ok := in.ImmediateResponse(); ok {
+	if in.Meta().Has(wire.MetaImmediateResponse) {
 		notes = notes.With(NoteImmediateResponse)
-		if message, _ := task.StatusMessage(); message == "" {
-			shown.message = text
-		}
+	}
+	if message, _ := task.StatusMessage(); message == "" {
+		shown.message, _ = in.ImmediateResponse()
 	}
 	w := wire.Begin(dst)
 	w.Text("resultType", string(ext2026.ResultTask))
 	notes |= writeUpTask(&w, task, handle, shown, o.FirstSeen)
 	notes |= writeBesideTask(&w, &in)
-	notes |= writeMeta(&w, Up, in.Meta(), metaPlan{serverInfo: o.ServerInfo})
+	meta := in.Meta()
+	if meta.Len() == 0 {
+		meta = task.Meta()
+	} else if task.Meta().Len() > 0 {
+		notes = notes.With(NoteStrayMember)
+	}
+	notes |= writeMeta(&w, Up, meta, metaPlan{serverInfo: o.ServerInfo})
 	return w.End(), notes, nil
 }
 

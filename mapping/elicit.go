@@ -21,7 +21,7 @@ func appendDownElicit(dst []byte, params wire.Value, o QuestionOptions) ([]byte,
 	for m := range params.Members() {
 		switch {
 		case m.Name == "_meta":
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 		case m.Name == "task":
 			notes = notes.With(NoteTaskMember)
 		case m.Name == "elicitationId" && isURL:
@@ -138,7 +138,7 @@ func writeUpElicit(w *wire.Writer, params wire.Value) (Notes, error) {
 	for m := range params.Members() {
 		switch m.Name {
 		case "_meta":
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 		case "task":
 			notes = notes.With(NoteTaskMember)
 		case "elicitationId":

@@ -88,7 +88,7 @@ func downState(in *ext2026.Task, o TaskOptions, method string) (shownState, Note
 	case ext2026.StatusCancelled:
 		return shownState{status: string(legacy2025.StatusCancelled)}, 0, nil
 	default:
-		return shownState{}, 0, &Error{Dir: Down, Method: method, Path: "status", Err: ErrUnknownStatus}
+		return shownState{}, 0, &Error{Dir: Down, Method: method, Path: "result.status", Err: ErrUnknownStatus}
 	}
 }
 
@@ -234,7 +234,7 @@ func upStatus(in *legacy2025.Task, o UpTaskOptions) (ext2026.Status, Notes, erro
 	case legacy2025.StatusCancelled:
 		return ext2026.StatusCancelled, 0, nil
 	default:
-		return "", 0, &Error{Dir: Up, Method: legacy2025.MethodTasksGet, Path: "status", Err: ErrUnknownStatus}
+		return "", 0, &Error{Dir: Up, Method: legacy2025.MethodTasksGet, Path: "result.status", Err: ErrUnknownStatus}
 	}
 }
 

@@ -48,9 +48,9 @@ func AppendDownTaskPayload(dst []byte, in ext2026.Task, handle string, o ResultO
 	case ext2026.StatusCancelled:
 		return dst, 0, Cancelled()
 	case ext2026.StatusWorking, ext2026.StatusInputRequired:
-		return dst, 0, payloadError("status", ErrNotTerminal)
+		return dst, 0, payloadError("result.status", ErrNotTerminal)
 	default:
-		return dst, 0, payloadError("status", ErrUnknownStatus)
+		return dst, 0, payloadError("result.status", ErrUnknownStatus)
 	}
 }
 

@@ -9,7 +9,7 @@ func appendDownRoots(dst []byte, params wire.Value, o QuestionOptions) ([]byte, 
 	w := wire.Begin(dst)
 	for m := range params.Members() {
 		if m.Name == "_meta" {
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 			continue
 		}
 		w.Copy(m)
@@ -29,7 +29,7 @@ func writeUpRoots(w *wire.Writer, params wire.Value) Notes {
 	for m := range params.Members() {
 		switch m.Name {
 		case "_meta":
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 		case "task":
 			notes = notes.With(NoteTaskMember)
 		default:

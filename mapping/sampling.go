@@ -14,7 +14,7 @@ func appendDownSampling(dst []byte, params wire.Value, o QuestionOptions) ([]byt
 	for m := range params.Members() {
 		switch m.Name {
 		case "_meta":
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 		case "task":
 			notes = notes.With(NoteTaskMember)
 		case "messages":
@@ -158,7 +158,7 @@ func writeUpSampling(w *wire.Writer, params wire.Value) (Notes, error) {
 	for m := range params.Members() {
 		switch m.Name {
 		case "_meta":
-			notes = notes.With(NoteQuestionMeta)
+			notes |= questionMeta(m.Value)
 		case "task":
 			notes = notes.With(NoteTaskMember)
 		default:

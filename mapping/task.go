@@ -12,7 +12,7 @@ import (
 // malformed is the backend's fault: the error is an *[Error], with
 // [ErrUnknownStatus] for a status that is none of the five.
 func ReadDownTask(method string, doc wire.Value) (ext2026.Task, error) {
-	task, err := ext2026.ParseTask(doc, "")
+	task, err := ext2026.ParseTask(doc, "result")
 	if err != nil {
 		return ext2026.Task{}, taskError(Down, method, err)
 	}
@@ -21,11 +21,20 @@ func ReadDownTask(method string, doc wire.Value) (ext2026.Task, error) {
 
 // ReadUpTask is [ReadDownTask] for a legacy backend.
 func ReadUpTask(method string, doc wire.Value) (legacy2025.Task, error) {
-	task, err := legacy2025.ParseTask(doc, "")
+	task, err := legacy2025.ParseTask(doc, "result")
 	if err != nil {
 		return legacy2025.Task{}, taskError(Up, method, err)
 	}
 	return task, nil
+}
+
+// ReadUpCreateTask reads a legacy backend's CreateTaskResult; see [ReadDownTask].
+func ReadUpCreateTask(result wire.Value) (legacy2025.CreateTaskResult, error) {
+	created, err := legacy2025.ParseCreateTaskResult(result, "result")
+	if err != nil {
+		return legacy2025.CreateTaskResult{}, taskError(Up, legacy2025.MethodToolsCall, err)
+	}
+	return created, nil
 }
 
 func taskError(dir Dir, method string, err error) error {
@@ -33,7 +42,7 @@ func taskError(dir Dir, method string, err error) error {
 	var decode *wire.DecodeError
 	if errors.As(err, &decode) {
 		failure.Path = decode.Path
-		if decode.Path == "status" {
+		if decode.Path == "result.status" || decode.Path == "result.task.status" {
 			failure.Err = ErrUnknownStatus
 		}
 	}
@@ -46,11 +55,14 @@ func writeMessage(w *wire.Writer, m wire.Member, shown shownState) Notes {
 	switch {
 	case shown.message != "":
 		return 0
-	case m.Value.Kind() != wire.KindString:
+	case m.Value.Kind() == wire.KindString:
+		w.Copy(m)
+		return 0
+	case m.Value == wire.Null:
+		return 0
+	default:
 		return Notes(0).With(NoteStrayMember)
 	}
-	w.Copy(m)
-	return 0
 }
 
 // writeMs writes a duration under its name in the other era.

@@ -19,7 +19,7 @@ func AppendUpTaskParams(dst []byte, params wire.Value, taskID string, env Envelo
 		return dst, 0, malformed(Up, ext2026.MethodTasksGet, err)
 	}
 	w := wire.Begin(dst)
-	notes := writeTaskParams(&w, &obj, taskID)
+	notes := writeTaskParams(&w, &obj, taskID, NoteForgedRetry)
 	notes |= writeEnvelope(&w, &meta, env)
 	return w.End(), notes, nil
 }
@@ -38,7 +38,7 @@ func AppendDownTaskParams(dst []byte, params wire.Value, taskID string) ([]byte,
 		return dst, 0, malformed(Down, legacy2025.MethodTasksGet, err)
 	}
 	w := wire.Begin(dst)
-	notes := writeTaskParams(&w, &obj, taskID)
+	notes := writeTaskParams(&w, &obj, taskID, NoteStrayMember)
 	notes |= writeMeta(&w, Down, &meta, metaPlan{request: true})
 	return w.End(), notes, nil
 }
@@ -51,8 +51,8 @@ func readTaskParams(params wire.Value) (obj, meta wire.Object, err error) {
 	return obj, meta, err
 }
 
-// writeTaskParams writes everything but _meta.
-func writeTaskParams(w *wire.Writer, params *wire.Object, taskID string) Notes {
+// writeTaskParams writes everything but _meta. A member of a retry sets the note.
+func writeTaskParams(w *wire.Writer, params *wire.Object, taskID string, retry Note) Notes {
 	var notes Notes
 	w.Text("taskId", taskID)
 	for _, m := range params.Members() {
@@ -61,7 +61,7 @@ func writeTaskParams(w *wire.Writer, params *wire.Object, taskID string) Notes {
 		case "task":
 			notes = notes.With(NoteTaskMember)
 		case "inputResponses", "requestState":
-			notes = notes.With(NoteForgedRetry)
+			notes = notes.With(retry)
 		default:
 			w.Copy(m)
 		}
