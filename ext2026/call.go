@@ -77,11 +77,10 @@ func ParseCallToolResult(v wire.Value) (CallToolResult, error) {
 	if err != nil {
 		return CallToolResult{}, err
 	}
-	return CallToolResultOf(obj)
+	return callToolResult(obj)
 }
 
-// CallToolResultOf is [ParseCallToolResult] for a result that is parsed already.
-func CallToolResultOf(obj wire.Object) (CallToolResult, error) {
+func callToolResult(obj wire.Object) (CallToolResult, error) {
 	out := CallToolResult{Object: obj, Content: obj.Get("content"), StructuredContent: obj.Get("structuredContent")}
 	if out.Content.Present() && out.Content.Kind() != wire.KindArray {
 		return CallToolResult{}, wire.Wrong("result.content", "an array")

@@ -62,6 +62,10 @@ func ParseCompleteResult(v wire.Value) (CompleteResult, error) {
 	if err != nil {
 		return CompleteResult{}, err
 	}
+	return completeResult(obj)
+}
+
+func completeResult(obj wire.Object) (CompleteResult, error) {
 	completion := obj.Get("completion")
 	if !completion.IsObject() {
 		return CompleteResult{}, wire.Wrong("result.completion", "an object")

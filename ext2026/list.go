@@ -54,7 +54,8 @@ type ListResult struct {
 	NextCursor wire.Value
 }
 
-// ParseListResult reads a page of the list that method asks for. The cache hints
+// ParseListResult reads a page of the list that method asks for. A null
+// nextCursor, which some servers send on the last page, counts as none. The cache hints
 // are left to [CacheHints]. The error is a
 // *[wire.DecodeError].
 func ParseListResult(method string, v wire.Value) (ListResult, error) {
@@ -62,12 +63,19 @@ func ParseListResult(method string, v wire.Value) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
+	return listResult(method, obj)
+}
+
+func listResult(method string, obj wire.Object) (ListResult, error) {
 	name := ItemsMember(method)
 	items := obj.Get(name)
 	if items.Kind() != wire.KindArray {
 		return ListResult{}, wire.Wrong(wire.Join("result", name), "an array")
 	}
 	next := obj.Get("nextCursor")
+	if next == wire.Null {
+		next = ""
+	}
 	if next.Present() && next.Kind() != wire.KindString {
 		return ListResult{}, wire.Wrong("result.nextCursor", "a string")
 	}

@@ -91,24 +91,3 @@ func ServerInfo(result wire.Value) wire.Value {
 	}
 	return info
 }
-
-// CheckParams reads the params of a request as method requires, the envelope
-// aside. Other methods require nothing. The error is a *[wire.DecodeError].
-func CheckParams(method string, params wire.Object) error {
-	var err error
-	switch method {
-	case MethodToolsCall:
-		_, err = callToolParams(params)
-	case MethodPromptsGet:
-		_, err = getPromptParams(params)
-	case MethodResourcesRead:
-		_, err = readResourceParams(params)
-	case MethodCompletionComplete:
-		_, err = completeParams(params)
-	case MethodSubscriptionsListen:
-		_, err = listenParams(params)
-	case MethodToolsList, MethodPromptsList, MethodResourcesList, MethodResourceTemplatesList:
-		_, err = listParams(params)
-	}
-	return err
-}

@@ -44,6 +44,10 @@ func ParseReadResourceResult(v wire.Value) (ReadResourceResult, error) {
 	if err != nil {
 		return ReadResourceResult{}, err
 	}
+	return readResourceResult(obj)
+}
+
+func readResourceResult(obj wire.Object) (ReadResourceResult, error) {
 	contents := obj.Get("contents")
 	if contents.Kind() != wire.KindArray {
 		return ReadResourceResult{}, wire.Wrong("result.contents", "an array")

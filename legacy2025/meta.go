@@ -20,22 +20,3 @@ func ProgressToken(params wire.Value) (wire.Value, error) {
 		return token, nil
 	}
 }
-
-// CheckParams reads the params of a request that a server serves, as method
-// requires. Other methods require nothing. The error is a *[wire.DecodeError].
-func CheckParams(method string, params wire.Object) error {
-	var err error
-	switch method {
-	case MethodToolsCall:
-		_, err = callToolParams(params)
-	case MethodPromptsGet:
-		_, err = getPromptParams(params)
-	case MethodResourcesRead, MethodResourcesSubscribe, MethodResourcesUnsubscribe:
-		_, err = resourceParams(params)
-	case MethodCompletionComplete:
-		_, err = completeParams(params)
-	case MethodToolsList, MethodPromptsList, MethodResourcesList, MethodResourceTemplatesList:
-		_, err = listParams(params)
-	}
-	return err
-}

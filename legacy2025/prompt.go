@@ -47,6 +47,10 @@ func ParseGetPromptResult(v wire.Value) (GetPromptResult, error) {
 	if err != nil {
 		return GetPromptResult{}, err
 	}
+	return getPromptResult(obj)
+}
+
+func getPromptResult(obj wire.Object) (GetPromptResult, error) {
 	messages := obj.Get("messages")
 	if messages.Kind() != wire.KindArray {
 		return GetPromptResult{}, wire.Wrong("result.messages", "an array")

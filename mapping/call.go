@@ -23,17 +23,14 @@ func AppendDownCallResult(dst []byte, in ext2026.Result, opts ResultOptions) ([]
 	if err != nil {
 		return dst, 0, err
 	}
-	view, err := ext2026.CallToolResultOf(in.Object)
-	if err != nil {
-		return dst, 0, malformed(Down, ext2026.MethodToolsCall, err)
-	}
-	wrap := view.StructuredContent.Present() && (opts.Wrapped || !view.StructuredContent.IsObject())
-	content := contentPlan{version: opts.version(), blocks: view.Content}
+	structured, blocks := in.Get("structuredContent"), in.Get("content")
+	wrap := structured.Present() && (opts.Wrapped || !structured.IsObject())
+	content := contentPlan{version: opts.version(), blocks: blocks}
 	tell := wrap || !legacy2025.HasStructuredContent(content.version)
-	if tell && !hasText(view.Content) {
-		content.text = view.StructuredContent
+	if tell && !hasText(blocks) {
+		content.text = structured
 	}
-	if !view.Content.Present() {
+	if !blocks.Present() {
 		d.notes |= content.write(&d.w)
 	}
 	for _, m := range in.Members() {

@@ -79,6 +79,10 @@ func newDownResult(dst []byte, method string, in ext2026.Result) (downResult, er
 	if in.Type != ext2026.ResultComplete {
 		return downResult{}, &Error{Dir: Down, Method: method, Path: "result.resultType", Err: ErrResultType}
 	}
+	err := ext2026.CheckResult(method, in.Object)
+	if err != nil {
+		return downResult{}, malformed(Down, method, err)
+	}
 	meta, err := wire.OptionalObject(in.Get("_meta"), "result._meta")
 	if err != nil {
 		return downResult{}, malformed(Down, method, err)
@@ -116,7 +120,7 @@ func (d *downResult) handled(m wire.Member) bool {
 }
 
 func (d *downResult) writeCursor(m wire.Member) {
-	if m.Value == wire.Null { // some servers spell "no more pages" so
+	if m.Value == wire.Null { // no more pages
 		return
 	}
 	d.w.Name(m.Name)
@@ -178,6 +182,9 @@ type upResult struct {
 
 func newUpResult(dst []byte, method string, result wire.Value) (upResult, error) {
 	obj, err := wire.ParseObject(result, "result")
+	if err == nil {
+		err = legacy2025.CheckResult(method, obj)
+	}
 	if err != nil {
 		return upResult{}, malformed(Up, method, err)
 	}
@@ -197,6 +204,8 @@ func (u *upResult) handled(m wire.Member) bool {
 	switch m.Name {
 	case "_meta":
 		return true
+	case "nextCursor":
+		return m.Value == wire.Null && ext2026.ItemsMember(u.method) != "" // no more pages
 	case "resultType":
 		stray = true
 	case "ttlMs", "cacheScope":

@@ -30,10 +30,6 @@ func AppendDownToolsList(dst []byte, in ext2026.Result, opts ResultOptions) ([]b
 	if err != nil {
 		return dst, nil, 0, err
 	}
-	list, err := ext2026.ParseListResult(ext2026.MethodToolsList, in.Raw())
-	if err != nil {
-		return dst, nil, 0, malformed(Down, ext2026.MethodToolsList, err)
-	}
 	var facts []ToolFacts
 	for _, m := range in.Members() {
 		if d.handled(m) {
@@ -44,7 +40,7 @@ func AppendDownToolsList(dst []byte, in ext2026.Result, opts ResultOptions) ([]b
 			continue
 		}
 		d.w.Name(m.Name)
-		buf, err := appendDownTools(d.w.Buf(), list.Items, opts, &facts, &d.notes)
+		buf, err := appendDownTools(d.w.Buf(), m.Value, opts, &facts, &d.notes)
 		if err != nil {
 			return dst, nil, 0, err
 		}
@@ -147,10 +143,6 @@ func AppendUpToolsList(dst []byte, result wire.Value, opts UpResultOptions) ([]b
 	if err != nil {
 		return dst, nil, 0, err
 	}
-	list, err := legacy2025.ParseListResult(legacy2025.MethodToolsList, result)
-	if err != nil {
-		return dst, nil, 0, malformed(Up, legacy2025.MethodToolsList, err)
-	}
 	var facts []LegacyToolFacts
 	for _, m := range u.obj.Members() {
 		if u.handled(m) {
@@ -161,7 +153,7 @@ func AppendUpToolsList(dst []byte, result wire.Value, opts UpResultOptions) ([]b
 			continue
 		}
 		u.w.Name(m.Name)
-		buf, err := appendUpTools(u.w.Buf(), list.Items, &facts, &u.notes)
+		buf, err := appendUpTools(u.w.Buf(), m.Value, &facts, &u.notes)
 		if err != nil {
 			return dst, nil, 0, err
 		}
