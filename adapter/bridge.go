@@ -1,0 +1,183 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/taskbridge/taskbridge/adapter/bridge"
+	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/adapter/front/legacy"
+	"github.com/taskbridge/taskbridge/adapter/leak"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/adapter/task"
+	"github.com/taskbridge/taskbridge/adapter/watch"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// Options are what a [Bridge] needs beside its configuration.
+type Options struct {
+	// Logger gets the log; nil drops it. Payloads and credentials never reach it.
+	Logger *slog.Logger
+	// Env is the clock and the randomness; nil is the system's.
+	Env env.Env
+	// Ready is called once every listener is open. May be nil.
+	Ready func(Ready)
+}
+
+// Ready says where a running bridge is reached.
+type Ready struct {
+	Routes []Route
+	// Admin is the address of the admin listener, or empty when it is off.
+	Admin string
+}
+
+// Route is one URL that clients use.
+type Route struct {
+	// Face is "legacy" or "modern".
+	Face string
+	// URL is the endpoint.
+	URL string
+	// Backend is the name of the backend behind it, Target its URL; a built-in
+	// server has none.
+	Backend, Target string
+}
+
+// Bridge is a complete bridge. It is closed by Run, or by Close if it never ran.
+type Bridge struct {
+	cfg    *config.Config
+	logger *slog.Logger
+	env    env.Env
+	ready  func(Ready)
+
+	store state.Store
+	tasks *task.Manager
+	watch *watch.Watcher
+	face  *legacy.Face
+	stops []func() // of built-in servers
+}
+
+// New builds a bridge. The error says what cannot be opened; a store that
+// another process holds is [ErrLocked].
+func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
+	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready}
+	if b.logger == nil {
+		b.logger = slog.New(slog.DiscardHandler)
+	}
+	if b.env == nil {
+		b.env = env.System()
+	}
+	if b.ready == nil {
+		b.ready = func(Ready) {}
+	}
+	keys, err := b.openState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.build(keys); err != nil {
+		return nil, errors.Join(err, b.Close(context.Background()))
+	}
+	return b, nil
+}
+
+// build connects the parts. Tasks and subscriptions reach the backends through
+// the crossing, and the crossing creates tasks and subscriptions.
+func (b *Bridge) build(keys *seal.Keys) error {
+	backends, err := b.backends()
+	if err != nil {
+		return err
+	}
+	modern := bridge.NewModern(b.logger, backends)
+	hub := newHub()
+	b.tasks, err = task.New(task.Options{
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Backend: modern, Dialect: modern.Dialect, Times: taskTimes(b.cfg.Times),
+		OnStatus: hub.status,
+		OnTask: func(backend string, caller port.Caller, taskID string, live bool) {
+			b.watch.Track(backend, caller, taskID, live)
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("tasks: %w", err)
+	}
+	b.watch = watch.New(watch.Options{
+		Source: modern, Env: b.env, Logger: b.logger,
+		OnTask: func(ctx context.Context, backend string, caller port.Caller, taskID string, doc wire.Value) {
+			b.tasks.Observe(ctx, backend, caller, taskID, doc)
+		},
+	})
+	upgrade, err := bridge.NewUpgrade(modern, b.tasks, b.watch)
+	if err != nil {
+		return fmt.Errorf("crossing: %w", err)
+	}
+	b.face = legacy.New(legacy.Options{
+		Crossing: hub.wrap(upgrade, b.tasks.Owner),
+		Store:    b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Filter: leak.Legacy(b.logger).Apply,
+		Limits: legacy.Limits{
+			Body: b.cfg.Limits.Body, Sessions: b.cfg.Limits.Sessions,
+			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
+		},
+		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
+	})
+	return nil
+}
+
+// pollDefault and pollCeiling bound polls where the backend says nothing, or
+// something absurd (A-R2).
+const (
+	pollDefault = time.Second
+	pollCeiling = 30 * time.Second
+)
+
+func taskTimes(t config.Times) task.Times {
+	return task.Times{
+		PollFloor: t.PollFloor, PollDefault: pollDefault, PollCeiling: pollCeiling, HostedPoll: t.HostedPoll,
+		ZeroTTL: t.MinTTL, MaxTTL: t.MaxTTL, ListRetention: t.ListRetention, CallTotal: t.CallTotal,
+	}
+}
+
+// Register adds the routes of the legacy face to an engine, behind the checks
+// of Host and Origin.
+func (b *Bridge) Register(routes gin.IRouter) {
+	if b.cfg.Faces.Legacy.Off {
+		return
+	}
+	guard := &edge.Guard{Hosts: b.cfg.AllowedHosts, Origins: b.cfg.Faces.Legacy.AllowedOrigins}
+	group := routes.Group("/legacy", guard.Check)
+	for i := range b.cfg.Backends {
+		name := b.cfg.Backends[i].Name
+		b.face.Register(group, "/"+name, name)
+	}
+}
+
+// Close ends everything that New has started, hosted calls included. It returns
+// when nothing of the bridge runs any more or ctx is done.
+func (b *Bridge) Close(ctx context.Context) error {
+	var errs []error
+	if b.face != nil {
+		errs = append(errs, b.face.Close(ctx))
+	}
+	if b.watch != nil {
+		errs = append(errs, b.watch.Close(ctx))
+	}
+	if b.tasks != nil {
+		errs = append(errs, b.tasks.Close(ctx))
+	}
+	for _, stop := range b.stops {
+		stop()
+	}
+	b.stops = nil
+	if b.store != nil {
+		errs = append(errs, b.store.Close())
+	}
+	return errors.Join(errs...)
+}

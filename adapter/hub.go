@@ -1,0 +1,65 @@
+package adapter
+
+import (
+	"sync"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+)
+
+// hub hands status notifications of tasks to the sessions of their owner that
+// have a stream open in this process (§4.16).
+type hub struct {
+	mu   sync.Mutex
+	subs map[hubKey]map[*port.Subscriber]struct{}
+}
+
+type hubKey struct{ backend, owner string }
+
+func newHub() *hub { return &hub{subs: make(map[hubKey]map[*port.Subscriber]struct{})} }
+
+// status delivers a notification to every attached session of the owner.
+func (h *hub) status(backend, owner, handle string, notification []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for sub := range h.subs[hubKey{backend, owner}] {
+		sub.Push("task/"+handle, notification)
+	}
+}
+
+func (h *hub) add(key hubKey, sub *port.Subscriber) (remove func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.subs[key] == nil {
+		h.subs[key] = make(map[*port.Subscriber]struct{})
+	}
+	h.subs[key][sub] = struct{}{}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.subs[key], sub)
+		if len(h.subs[key]) == 0 {
+			delete(h.subs, key)
+		}
+	}
+}
+
+// wrap returns a crossing whose attached sessions also hear of their tasks.
+func (h *hub) wrap(c port.Crossing, owner func(port.Caller) string) port.Crossing {
+	return &hubCrossing{Crossing: c, hub: h, owner: owner}
+}
+
+type hubCrossing struct {
+	port.Crossing
+	hub   *hub
+	owner func(port.Caller) string
+}
+
+// Attach implements [port.Crossing].
+func (c *hubCrossing) Attach(sub port.Subscriber) func() {
+	remove := c.hub.add(hubKey{sub.Backend, c.owner(sub.Caller)}, &sub)
+	detach := c.Crossing.Attach(sub)
+	return func() {
+		remove()
+		detach()
+	}
+}

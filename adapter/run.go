@@ -1,0 +1,155 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskbridge/taskbridge/internal/env"
+)
+
+// ErrListen says that an address could not be listened on.
+var ErrListen = errors.New("cannot listen")
+
+var errDrained = errors.New("requests did not end within times.drain")
+
+// closeReserve is the part of the drain time kept for closing what is left.
+const closeReserve = 2 * time.Second
+
+// listener is an open address and what is served there.
+type listener struct {
+	net.Listener
+	handler http.Handler
+}
+
+// Run opens the listeners, serves until ctx is done and then drains: new
+// connections are refused, streams and waits end at once, calls in flight may
+// end by themselves until shortly before the deadline times.drain, and then
+// they are cut. It returns nil after a clean stop, [ErrListen] when an address
+// is taken.
+func (b *Bridge) Run(ctx context.Context) error {
+	listeners, err := b.open(ctx)
+	if err != nil {
+		return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
+	}
+	servers := make([]*http.Server, len(listeners))
+	group, serving := errgroup.WithContext(ctx)
+	for i, l := range listeners {
+		servers[i] = &http.Server{Handler: l.handler, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout}
+		group.Go(func() error {
+			if err := b.serve(servers[i], l); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve %s: %w", l.Addr(), err)
+			}
+			return nil
+		})
+	}
+	b.ready(b.routes(listeners))
+	<-serving.Done()
+	drained := b.drain(context.WithoutCancel(ctx), servers)
+	return errors.Join(group.Wait(), drained)
+}
+
+func (b *Bridge) serve(s *http.Server, l listener) error {
+	if t := b.cfg.TLS; t != nil && l.Listener != nil {
+		return s.ServeTLS(l, t.CertFile, t.KeyFile)
+	}
+	return s.Serve(l)
+}
+
+// drain ends everything within times.drain.
+func (b *Bridge) drain(ctx context.Context, servers []*http.Server) error {
+	ctx, cancel := env.WithTimeout(ctx, b.env, b.cfg.Times.Drain, errDrained)
+	defer cancel()
+	b.logger.InfoContext(ctx, "draining", "deadline", b.cfg.Times.Drain)
+	b.face.Drain()
+	patient, stop := env.WithTimeout(ctx, b.env, max(0, b.cfg.Times.Drain-closeReserve), errDrained)
+	var group errgroup.Group
+	for _, s := range servers {
+		group.Go(func() error { return s.Shutdown(patient) })
+	}
+	late := group.Wait()
+	stop()
+	err := b.Close(ctx)
+	for _, s := range servers {
+		err = errors.Join(err, s.Close())
+	}
+	if late != nil {
+		b.logger.WarnContext(ctx, "calls were cut", "error", errDrained)
+	}
+	return err
+}
+
+// open opens every listener, or none.
+func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
+	defer func() {
+		if err != nil {
+			for _, l := range listeners {
+				err = errors.Join(err, l.Close())
+			}
+		}
+	}()
+	add := func(address string, handler http.Handler) error {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrListen, err)
+		}
+		listeners = append(listeners, listener{l, handler})
+		return nil
+	}
+	if !b.cfg.Faces.Legacy.Off {
+		engine := newEngine()
+		b.Register(engine)
+		if err := add(b.cfg.Faces.Legacy.Listen, engine); err != nil {
+			return listeners, err
+		}
+	}
+	if !b.cfg.Admin.Off {
+		if err := add(b.cfg.Admin.Listen, b.admin()); err != nil {
+			return listeners, err
+		}
+	}
+	return listeners, nil
+}
+
+// newEngine returns an engine without gin's own recovery: it would make a
+// stream that was cut look complete.
+func newEngine() *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	// Only the peer's own address counts; headers can say anything.
+	if err := engine.SetTrustedProxies(nil); err != nil {
+		panic(err) //nolint:forbidigo // cannot fail for no proxies
+	}
+	return engine
+}
+
+func (b *Bridge) routes(listeners []listener) Ready {
+	var r Ready
+	scheme := "http"
+	if b.cfg.TLS != nil {
+		scheme = "https"
+	}
+	for i := range b.cfg.Backends {
+		be := &b.cfg.Backends[i]
+		if b.cfg.Faces.Legacy.Off {
+			break
+		}
+		route := Route{Face: "legacy", Backend: be.Name, URL: fmt.Sprintf("%s://%s/legacy/%s", scheme, listeners[0].Addr(), be.Name)}
+		if be.URL != nil {
+			route.Target = be.URL.Redacted()
+		}
+		r.Routes = append(r.Routes, route)
+	}
+	if !b.cfg.Admin.Off {
+		r.Admin = listeners[len(listeners)-1].Addr().String()
+	}
+	return r
+}

@@ -1,0 +1,68 @@
+package adapter
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/adapter/state/embedded"
+)
+
+// secretFile stands beside the embedded store and holds the secret that was
+// made for it when the configuration gives none.
+const secretFile = "secret"
+
+// ErrLocked says that another process holds the store.
+var ErrLocked = embedded.ErrLocked
+
+// openState opens the store and derives the keys.
+func (b *Bridge) openState(ctx context.Context) (*seal.Keys, error) {
+	path, memory := b.cfg.Store.Path, b.cfg.Store.Kind == config.StoreMemory
+	if memory {
+		path = ""
+	}
+	store, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: memory, Env: b.env, Logger: b.logger})
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	b.store = store
+	secrets := b.cfg.Secrets
+	if len(secrets) == 0 {
+		secret, err := b.ownSecret(path)
+		if err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+		secrets = [][]byte{secret}
+	}
+	keys, err := seal.New(secrets, b.env.Random())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("secrets: %w", err), store.Close())
+	}
+	return keys, nil
+}
+
+// ownSecret returns the secret kept beside the store, or one that lasts as long
+// as a store in memory.
+func (b *Bridge) ownSecret(path string) ([]byte, error) {
+	if path != "" {
+		return seal.LoadOrCreate(filepath.Join(filepath.Dir(path), secretFile))
+	}
+	secret := make([]byte, seal.SecretSize)
+	if _, err := io.ReadFull(rand.Reader, secret); err != nil {
+		return nil, fmt.Errorf("make a secret: %w", err)
+	}
+	return secret, nil
+}
+
+func (b *Bridge) pingStore(ctx context.Context) error {
+	if _, err := b.store.Get(ctx, "ping"); err != nil && !errors.Is(err, state.ErrNotFound) {
+		return err
+	}
+	return nil
+}
