@@ -66,7 +66,7 @@ mutation: ## delete every single field mapping in turn: the tests must notice
 
 cover: ## measure how much of the code the tests run
 	@mkdir -p bin
-	$(GO) test -coverpkg=./... -coverprofile=bin/cover.out ./...
+	$(GO) test -coverprofile=bin/cover.out ./...
 	$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 tools: $(TOOLS)/golangci-lint-$(GOLANGCI) ## install the pinned tools
