@@ -1,0 +1,97 @@
+package modern
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// Why an exchange failed, besides what the network says. They are wrapped in a
+// *[port.UpstreamError]; test with [errors.Is].
+var (
+	// ErrIdle: the server was silent for longer than Times.Idle.
+	ErrIdle error = &causeError{"no byte from the backend in time", timedOut}
+	// ErrTotal: the request took longer than Times.Total.
+	ErrTotal error = &causeError{"no answer from the backend in time", timedOut}
+	// ErrNotAcknowledged: a subscription was not acknowledged within
+	// Times.Probe, or ended before.
+	ErrNotAcknowledged error = &causeError{"subscription not acknowledged", "backend did not acknowledge the subscription"}
+	// ErrTooLarge: a message exceeds Limits.Result. No part of it was used.
+	ErrTooLarge error = &causeError{"message exceeds the limit", "answer of the backend is too large"}
+	// ErrInvalid: the answer is not the JSON-RPC response to the request.
+	ErrInvalid error = &causeError{"not a JSON-RPC response to the request", "invalid response of the backend"}
+	// ErrNoResponse: the event stream ended without a response.
+	ErrNoResponse = errors.New("event stream ended without a response")
+	// ErrRefused: the answer is a failure of HTTP, or a redirect, and holds no
+	// JSON-RPC error.
+	ErrRefused = errors.New("no JSON-RPC error in the answer")
+)
+
+const timedOut = "backend did not answer in time"
+
+// causeError is a named cause that knows what a client may be told of it.
+type causeError struct{ text, public string }
+
+func (e *causeError) Error() string { return e.text }
+
+// RPC is the error a client gets, see [port.RPCError].
+func (e *causeError) RPC() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: e.public}
+}
+
+// failure is how one attempt ended, and what that means for another.
+type failure struct {
+	err  error
+	kind failureKind
+	sent bool
+	// after is how long the server asked to be left alone.
+	after time.Duration
+}
+
+type failureKind uint8
+
+const (
+	// final: another attempt would end the same way.
+	final failureKind = iota
+	// broken: the connection failed before the answer was complete.
+	broken
+	// throttled: the server asked to come back later.
+	throttled
+)
+
+func (x *exchange) fail(kind failureKind, status int, err error) *failure {
+	return &failure{
+		err:  &port.UpstreamError{Op: x.call.Method, Status: status, Sent: x.body.started.Load(), Err: err},
+		kind: kind,
+		sent: x.body.started.Load(),
+	}
+}
+
+// lost is the failure of a connection that broke with err. When the exchange
+// was ended on purpose, the purpose is the cause.
+func (x *exchange) lost(err error) *failure {
+	if cause := x.watch.cause(); cause != nil {
+		return x.fail(final, 0, cause)
+	}
+	return x.fail(broken, 0, quietError{err})
+}
+
+// quietError is an error of the transport, without what it quotes: that may be
+// anything the server sent.
+type quietError struct{ err error }
+
+func (e quietError) Error() string {
+	text, _, quoted := strings.Cut(e.err.Error(), `"`)
+	if quoted {
+		text += "(not shown)"
+	}
+	return text
+}
+
+func (e quietError) Unwrap() error { return e.err }
+
+func invalid(err error) error { return fmt.Errorf("%w: %w", ErrInvalid, err) }

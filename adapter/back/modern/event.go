@@ -1,0 +1,245 @@
+package modern
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"sync"
+)
+
+// eventReader reads an event stream, event by event.
+//
+// It is the bridge's own because of what a result may weigh: the library used
+// elsewhere scans an unfinished event anew after every read, which takes time
+// quadratic in its size, and copies it several times. Its parser is the oracle
+// of the fuzz test beside this file.
+//
+// Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html
+type eventReader struct {
+	src   io.Reader
+	limit int
+	// unread is what was read into buf and not used yet.
+	buf, unread []byte
+	// data is that of the event so far, with an LF after every line.
+	data []byte
+	// other is set when the event so far is of another type than the default.
+	other bool
+	line  lineState
+	// skipLF is set after a CR, which ends a line with or without an LF.
+	skipLF bool
+	// begun is set after the first line, before which a byte order mark may stand.
+	begun bool
+}
+
+// lineState is what is known of a line of which not everything may have come.
+type lineState struct {
+	field field
+	// head is the line up to its colon, as far as it can matter.
+	head []byte
+	// value is set once a byte of the value has come.
+	value bool
+	// kind is the value of an event field, as far as it can matter.
+	kind []byte
+}
+
+type field uint8
+
+const (
+	fieldUnknown field = iota // the colon has not come yet
+	fieldData
+	fieldEvent
+	fieldIgnored
+)
+
+const (
+	eventBuffer = 8 << 10
+	// keptBuffer is what a stream holds on to while it waits for an event.
+	keptBuffer = 64 << 10
+	// maxEmptyReads is how often a reader may return neither bytes nor an error.
+	maxEmptyReads = 100
+	// maxWord is longer than every name and type that matters, with a mark.
+	maxWord = 16
+
+	byteOrderMark = "\xef\xbb\xbf"
+)
+
+// newEventReader reads from src events of at most limit bytes of data.
+func newEventReader(src io.Reader, limit int64) *eventReader {
+	return &eventReader{src: src, limit: int(limit), buf: make([]byte, eventBuffer)}
+}
+
+// next returns the data of the next event of the default type. Other types,
+// comments, ids, retry times and events without data are skipped. The data is
+// valid until the next call. The error is that of the underlying reader, io.EOF
+// at the end of the stream, whose unfinished last event is dropped, or
+// [ErrTooLarge].
+func (r *eventReader) next() ([]byte, error) {
+	r.data = r.data[:0]
+	for {
+		if len(r.unread) == 0 {
+			if err := r.fill(); err != nil {
+				return nil, err
+			}
+		}
+		if r.skipLF {
+			r.skipLF = false
+			if r.unread = bytes.TrimPrefix(r.unread, []byte{'\n'}); len(r.unread) == 0 {
+				continue
+			}
+		}
+		end := lineEnd(r.unread)
+		if end < 0 {
+			if !r.take(r.unread) {
+				return nil, ErrTooLarge
+			}
+			r.unread = nil
+			continue
+		}
+		if !r.take(r.unread[:end]) {
+			return nil, ErrTooLarge
+		}
+		r.skipLF = r.unread[end] == '\r'
+		r.unread = r.unread[end+1:]
+		if r.endLine() {
+			return r.data[:len(r.data)-1], nil
+		}
+	}
+}
+
+// take adds part to the current line. It returns false when the event becomes
+// larger than the limit.
+func (r *eventReader) take(part []byte) bool {
+	l := &r.line
+	if l.field == fieldUnknown {
+		name, value, found := bytes.Cut(part, []byte{':'})
+		l.head = appendWord(l.head, name)
+		if !found {
+			return true
+		}
+		l.field, part = r.name(), value
+	}
+	if len(part) > 0 && !l.value {
+		l.value = true
+		part = bytes.TrimPrefix(part, []byte{' '})
+	}
+	switch {
+	case l.field == fieldEvent:
+		l.kind = appendWord(l.kind, part)
+	case l.field == fieldData && len(r.data)+len(part) > r.limit:
+		return false
+	case l.field == fieldData:
+		r.data = append(growData(r.data, len(part)+1), part...)
+	}
+	return true
+}
+
+// endLine ends the current line and reports whether it completed an event.
+func (r *eventReader) endLine() bool {
+	l := &r.line
+	blank := false
+	if l.field == fieldUnknown {
+		l.field = r.name()
+		blank = len(l.head) == 0
+	}
+	r.begun = true
+	switch {
+	case blank && !r.other && len(r.data) > 1:
+		l.reset()
+		return true
+	case blank:
+		r.data, r.other = r.data[:0], false
+	case l.field == fieldData:
+		r.data = append(r.data, '\n')
+	case l.field == fieldEvent:
+		r.other = len(l.kind) > 0 && string(l.kind) != "message"
+	}
+	l.reset()
+	return false
+}
+
+func (l *lineState) reset() {
+	*l = lineState{head: l.head[:0], kind: l.kind[:0]}
+}
+
+// name reads the field name at the head of the line.
+func (r *eventReader) name() field {
+	if !r.begun {
+		r.line.head = bytes.TrimPrefix(r.line.head, []byte(byteOrderMark))
+	}
+	switch string(r.line.head) {
+	case "data":
+		return fieldData
+	case "event":
+		return fieldEvent
+	default:
+		return fieldIgnored
+	}
+}
+
+// appendWord appends as much of part as can make a difference.
+func appendWord(word, part []byte) []byte {
+	return append(word, part[:min(len(part), maxWord-len(word))]...)
+}
+
+// fill reads more.
+func (r *eventReader) fill() error {
+	if len(r.data) == 0 {
+		r.recycle() // between events, maybe for long
+	}
+	for range maxEmptyReads {
+		n, err := r.src.Read(r.buf)
+		if n > 0 {
+			r.unread = r.buf[:n]
+			return nil // an error comes again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// recycle gives a large buffer to whoever needs one next. What the reader
+// returned last must not be used any more.
+func (r *eventReader) recycle() {
+	if cap(r.data) > keptBuffer {
+		freeData(r.data)
+		r.data = nil
+	}
+}
+
+// largeData keeps the buffers of large events, which would otherwise cost fresh
+// memory of several times their size.
+var largeData sync.Pool
+
+// growData makes room for n more bytes.
+func growData(data []byte, n int) []byte {
+	need := len(data) + n
+	if need <= cap(data) {
+		return data
+	}
+	if need > keptBuffer {
+		if large, ok := largeData.Get().(*[]byte); ok && cap(*large) >= need {
+			return append((*large)[:0], data...)
+		}
+	}
+	return slices.Grow(data, max(n, cap(data))) // double
+}
+
+func freeData(data []byte) {
+	if cap(data) <= pooledBuffer {
+		largeData.Put(&data)
+	}
+}
+
+// lineEnd returns the position of the first CR or LF, or -1.
+func lineEnd(b []byte) int {
+	n := bytes.IndexByte(b, '\n')
+	if n < 0 {
+		return bytes.IndexByte(b, '\r')
+	}
+	if cr := bytes.IndexByte(b[:n], '\r'); cr >= 0 {
+		return cr
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package modern
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// errClosed is the cause of an exchange that was ended by its owner.
+var errClosed = net.ErrClosed
+
+// maxEarly bounds the notifications that may precede an acknowledgement.
+const maxEarly = 64
+
+// Listen implements [port.Back]. It sends the request once; ctx and Times.Probe
+// bound the wait for the acknowledgement, and nothing but the network and
+// [port.Subscription.Close] ends the subscription after that: the server may
+// have nothing to say for days. The errors are those of [Client.Do].
+//
+// The acknowledgement is taken as it comes: servers exist that name another
+// subscription id than the request's and leave notifications out. Its reader
+// decides what that is worth.
+func (c *Client) Listen(ctx context.Context, call port.Call) (port.Subscription, error) {
+	deadline := c.env.Now().Add(c.times.Probe)
+	x, failed := c.open(watch(ctx, c.env, c.times.Probe, deadline), &call)
+	if failed != nil {
+		return nil, unacknowledged(failed)
+	}
+	s := &subscription{x: x}
+	if failed = s.acknowledge(); failed != nil {
+		x.close()
+		return nil, unacknowledged(failed)
+	}
+	x.watch.release()
+	return s, nil
+}
+
+// unacknowledged names what ran out when a subscription was not acknowledged.
+func unacknowledged(failed *failure) error {
+	var upstream *port.UpstreamError
+	if errors.As(failed.err, &upstream) && (errors.Is(failed.err, ErrTotal) || errors.Is(failed.err, ErrIdle)) {
+		upstream.Err = ErrNotAcknowledged
+	}
+	return failed.err
+}
+
+// subscription is an open event stream. Next belongs to one goroutine.
+type subscription struct {
+	x      *exchange
+	events *eventReader
+	ack    wire.Value
+	early  []jsonrpc.Message
+	end    error
+}
+
+// acknowledge waits for the acknowledgement. What overtook it is kept: it tells
+// of changes all the same.
+func (s *subscription) acknowledge() *failure {
+	if !s.x.streams() {
+		_, failed := outcome(s.x.document())
+		if failed == nil {
+			failed = s.x.fail(final, s.x.resp.StatusCode, ErrNotAcknowledged)
+		}
+		return failed
+	}
+	s.events = s.x.events()
+	for {
+		msg, failed := s.x.next(s.events)
+		switch {
+		case failed != nil:
+			return failed
+		case msg.Kind == jsonrpc.KindError:
+			_, failed = outcome(msg, nil)
+			return failed
+		case msg.Kind != jsonrpc.KindNotification, len(s.early) == maxEarly:
+			return s.x.fail(final, s.x.resp.StatusCode, ErrNotAcknowledged)
+		case msg.Method == ext2026.NotificationSubscriptionsAcknowledged:
+			s.ack = msg.Params
+			return nil
+		default:
+			s.early = append(s.early, msg)
+		}
+	}
+}
+
+// Acknowledged implements [port.Subscription]. It is absent when the
+// acknowledgement had no params.
+func (s *subscription) Acknowledged() wire.Value { return s.ack }
+
+// Next implements [port.Subscription]. A stream that ends without the result of
+// the request is an error, and one that was closed is [net.ErrClosed].
+func (s *subscription) Next() (jsonrpc.Message, error) {
+	if len(s.early) > 0 {
+		msg := s.early[0]
+		s.early = s.early[1:]
+		return msg, nil
+	}
+	if s.end != nil {
+		return jsonrpc.Message{}, s.end
+	}
+	msg, failed := s.x.next(s.events)
+	switch {
+	case failed == nil && msg.Kind == jsonrpc.KindNotification:
+		return msg, nil
+	case failed != nil:
+		s.end = failed.err
+	case msg.Kind == jsonrpc.KindResult:
+		s.end = io.EOF
+	default:
+		s.end = msg.Error
+	}
+	s.Close()
+	return jsonrpc.Message{}, s.end
+}
+
+// Close implements [port.Subscription].
+func (s *subscription) Close() { s.x.close() }
