@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// Listen is the host:port that faces without an address of their own share.
 	Listen string
-	// TLS is the certificate of the face listeners; nil means plain HTTP.
+	// TLS is the certificate of every listener; nil means plain HTTP.
 	TLS *TLS
 	// Admin is the listener for health, metrics and the console.
 	Admin Admin

@@ -126,6 +126,7 @@ func (l list[V]) keys() []string     { return nil }
 
 // Preset does nothing: defaults stand in the table.
 func (l list[V]) Preset(*decoder, *[]V) {}
+
 func (l list[V]) schema() jsonSchema {
 	s := jsonSchema{"type": "array", "items": l.item.schema()}
 	if l.least > 0 {

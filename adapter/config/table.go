@@ -12,7 +12,7 @@ var table = object[Config]{
 			"PEM file of the certificate chain, leaf first."),
 		key("key", func(t *TLS) *string { return &t.KeyFile }, fileName, "",
 			"PEM file of the private key."),
-	}}, "", "Certificate of the face listeners; without it they speak plain HTTP."),
+	}}, "", "Certificate of every listener; without it they speak plain HTTP."),
 	key("admin", func(c *Config) *Admin { return &c.Admin }, object[Admin]{
 		key("listen", func(a *Admin) *string { return &a.Listen }, adminAddress, "127.0.0.1:8721",
 			"Address of health, metrics and console, or off."),
