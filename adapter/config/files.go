@@ -41,8 +41,10 @@ func stateDir(env lookup) (string, error) {
 	if dir, _ := env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	if home, _ := env("HOME"); filepath.IsAbs(home) {
-		return filepath.Join(home, ".local", "state"), nil
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home, _ := env(name); filepath.IsAbs(home) {
+			return filepath.Join(home, ".local", "state"), nil
+		}
 	}
 	return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
 }
