@@ -1,6 +1,8 @@
 package readme_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,28 @@ func TestParse(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// The README itself must at least be runnable, which this tells without bash.
+func TestParseReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := readme.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs := map[readme.Verb]int{}
+	for _, s := range steps {
+		verbs[s.Verb]++
+	}
+	for _, verb := range []readme.Verb{readme.Serve, readme.Run, readme.Test} {
+		if verbs[verb] == 0 {
+			t.Errorf("no block has the marker ci: %s", verb)
+		}
 	}
 }
 
