@@ -41,13 +41,13 @@ func (r *Reader) Int() int64 {
 // String reads a string.
 func (r *Reader) String() string {
 	n, size := binary.Uvarint(r.rest)
-	if size <= 0 || n > uint64(len(r.rest)-size) {
+	if size <= 0 || n > uint64(len(r.rest[size:])) {
 		r.fail()
 		return ""
 	}
-	s := string(r.rest[size : size+int(n)]) //nolint:gosec // bounded by the line above
-	r.rest = r.rest[size+int(n):]           //nolint:gosec // the same
-	return s
+	text := r.rest[size:]
+	r.rest = text[n:]
+	return string(text[:n])
 }
 
 // Done returns [ErrInvalid] unless everything was read and nothing is left.

@@ -92,7 +92,7 @@ func (k *Keys) Seal(purpose string, payload []byte) (string, error) {
 	if _, err := io.ReadFull(k.random, nonce); err != nil {
 		return "", fmt.Errorf("seal: nonce: %w", err)
 	}
-	token = current.aead.Seal(token, nonce, payload, []byte(purpose))
+	token = current.aead.Seal(token, nonce, payload, additional(purpose))
 	return base64.RawURLEncoding.EncodeToString(token), nil
 }
 
@@ -103,18 +103,23 @@ func (k *Keys) Open(purpose, token string) ([]byte, error) {
 	if err != nil || len(raw) < headSize || raw[0] != tokenVersion || base64.RawURLEncoding.EncodeToString(raw) != token {
 		return nil, ErrInvalid
 	}
-	id := [keyIDSize]byte(raw[1:])
+	id, context := [keyIDSize]byte(raw[1:]), additional(purpose)
 	for i := range k.all {
 		if k.all[i].id != id {
 			continue
 		}
 		// Two secrets may share an id; the right one is the one that opens.
-		if payload, err := k.all[i].aead.Open(nil, raw[1+keyIDSize:headSize], raw[headSize:], []byte(purpose)); err == nil {
+		if payload, err := k.all[i].aead.Open(nil, raw[1+keyIDSize:headSize], raw[headSize:], context); err == nil {
 			return payload, nil
 		}
 	}
 	return nil, ErrInvalid
 }
+
+// additional is what a token authenticates without carrying it: the version, so
+// that no later format can be passed off as this one or the reverse, and the
+// purpose.
+func additional(purpose string) []byte { return append([]byte{tokenVersion}, purpose...) }
 
 // Hash returns a keyed hash of data. Hashes with different labels never meet.
 func (k *Keys) Hash(label string, data []byte) [sha256.Size]byte {
