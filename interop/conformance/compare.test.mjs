@@ -37,6 +37,15 @@ test('a scenario without checks counts as failed', () => {
   }
 });
 
+test('an informational scenario has run, and neither failed nor passed', () => {
+  const lenient = { ...baseline, informational: { list: 'does not apply here' } };
+  const found = checks => compare(lenient, summary(passing('ping'), summarize('list', 'required', checks), failing('ask'))).problems;
+  assert.deepEqual(found([check('INFO')]), []);
+  assert.match(found(undefined)[0], /^listed as informational, but failed: list/);
+  assert.match(found([check('INFO'), check('FAILURE')])[0], /^listed as informational, but failed: list/);
+  assert.match(found([check('SUCCESS')])[0], /^passes now/);
+});
+
 test('a scenario that ran is needed for each listed failure', () => {
   assert.deepEqual(problems(summary(passing('ping'), passing('list'), passing('more'))), ['in the baseline, but did not run: ask']);
 });
@@ -78,5 +87,7 @@ test('the command exits 0, 1 or 2', () => {
 
 test('every listed failure of the real baseline has a reason', () => {
   const real = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, 'baseline.json'), 'utf8'));
-  for (const { failing: listed } of Object.values(real)) for (const reason of Object.values(listed)) assert.match(reason, /\w+ \w+/);
+  for (const { failing: listed, informational } of Object.values(real)) {
+    for (const reason of Object.values({ ...listed, ...informational })) assert.match(reason, /\w+ \w+/);
+  }
 });

@@ -56,6 +56,7 @@ export function summarize(scenario, set, checks = []) {
     set,
     pass: of('SUCCESS').length,
     skip: of('SKIPPED').length,
+    info: of('INFO').length,
     failed: of('FAILURE').map(brief),
     warned: of('WARNING').map(brief),
   };
