@@ -22,6 +22,26 @@ type InitializeOptions struct {
 	Tasks bool
 }
 
+// ReadDownDiscover reads the result of server/discover. An invalid one is an
+// [*Error], which the client gets as -32603.
+func ReadDownDiscover(result wire.Value) (ext2026.DiscoverResult, error) {
+	in, err := ext2026.ParseDiscoverResult(result)
+	if err != nil {
+		return ext2026.DiscoverResult{}, malformed(Down, ext2026.MethodServerDiscover, err)
+	}
+	return in, nil
+}
+
+// ReadUpInitialize reads the result of initialize. An invalid one is an
+// [*Error], which the client gets as -32603.
+func ReadUpInitialize(result wire.Value) (legacy2025.InitializeResult, error) {
+	in, err := legacy2025.ParseInitializeResult(result)
+	if err != nil {
+		return legacy2025.InitializeResult{}, malformed(Up, legacy2025.MethodInitialize, err)
+	}
+	return in, nil
+}
+
 // AppendDownInitialize appends the InitializeResult that a legacy client is told
 // of a modern server.
 //

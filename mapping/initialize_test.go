@@ -106,6 +106,14 @@ func TestAppendDownInitializeRefuses(t *testing.T) {
 	checkRefused(t, got, err, "result._meta.a", -32603)
 }
 
+func TestReadHandshakesRefuse(t *testing.T) {
+	t.Parallel()
+	_, err := mapping.ReadDownDiscover(`{"supportedVersions":[]}`)
+	checkRefused(t, []byte(prefix), err, "result.capabilities", -32603)
+	_, err = mapping.ReadUpInitialize(`{"protocolVersion":"2025-11-25","capabilities":{}}`)
+	checkRefused(t, []byte(prefix), err, "result.serverInfo", -32603)
+}
+
 func TestServerCapabilitiesDown(t *testing.T) {
 	t.Parallel()
 	all := mapping.InitializeOptions{Version: legacy2025.Latest, CanListen: true, Tasks: true}

@@ -30,6 +30,17 @@ func (o *ResultOptions) version() string {
 	return o.Version
 }
 
+// ReadDownResult reads the result of a modern server for method and interprets
+// its type (G-15). An invalid one is an [*Error], which the client gets as
+// -32603; it wraps [ErrResultType] when the type is at fault.
+func ReadDownResult(method string, result wire.Value) (ext2026.Result, error) {
+	in, err := ext2026.ParseResult(method, result)
+	if err != nil {
+		return ext2026.Result{}, malformed(Down, method, err)
+	}
+	return in, nil
+}
+
 // AppendDownResult appends the complete result of method as a legacy one. The
 // results of methods that neither era knows lose their resultType and the
 // reserved keys of _meta, nothing else. For tools/list use

@@ -233,6 +233,23 @@ var brokenResults = []brokenResult{
 	{"completion/complete", `{"completion":{}}`, "result.completion.values"},
 }
 
+func TestReadDownResult(t *testing.T) {
+	t.Parallel()
+	in, err := mapping.ReadDownResult("tools/call", `{"resultType":"task","taskId":"t"}`)
+	if err != nil || in.Type != ext2026.ResultTask {
+		t.Errorf("got %q, %v", in.Type, err)
+	}
+	for v, path := range map[wire.Value]string{
+		`{"resultType":"partial"}`: "result.resultType", `{"resultType":"input_required"}`: "result", `[]`: "result", `{"a":1,"a":1}`: "result.a",
+	} {
+		_, err := mapping.ReadDownResult("tools/call", v)
+		checkRefused(t, []byte(prefix), err, path, -32603)
+		if got := errors.Is(err, mapping.ErrResultType); got != (path == "result.resultType") {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}
+
 // Two cursors never share an alias, and every alias leads back.
 func TestCursorAliases(t *testing.T) {
 	t.Parallel()

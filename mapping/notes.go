@@ -14,7 +14,7 @@ const (
 	NoteNoChanges
 	// NoteTasksCapability: a tasks capability or extension is not offered on.
 	NoteTasksCapability
-	// NoteRootsListChanged: the modern era has no changes of roots.
+	// NoteRootsListChanged: changes of roots cross neither way.
 	NoteRootsListChanged
 	// NoteUnrelayed: a capability that the bridge or the revision cannot relay.
 	NoteUnrelayed
@@ -50,7 +50,7 @@ const (
 	NoteTextAdded
 	// NoteValuesCut: a completion has more values than the modern era allows.
 	NoteValuesCut
-	// NoteOlderRevision: members that the client's revision does not know.
+	// NoteOlderRevision: members that the peer's revision does not know.
 	NoteOlderRevision
 	// NoteLinkAsText: a resource link is told as text to an older client.
 	NoteLinkAsText
@@ -99,7 +99,7 @@ var noteTexts = [noteCount]string{
 	NoteVersions:          "supportedVersions: dropped, the version is negotiated by the bridge",
 	NoteNoChanges:         "listChanged, subscribe: not offered, changes cannot be delivered",
 	NoteTasksCapability:   "tasks: not offered on",
-	NoteRootsListChanged:  "roots.listChanged: dropped, the modern era asks anew each time",
+	NoteRootsListChanged:  "roots.listChanged: dropped, changes of roots cross neither way",
 	NoteUnrelayed:         "capabilities: dropped what cannot be relayed",
 	NoteTaskMember:        "task: dropped, the server decides",
 	NoteForgedRetry:       "inputResponses, requestState: dropped, no legacy client has them",
@@ -117,7 +117,7 @@ var noteTexts = [noteCount]string{
 	NoteStructuredWrapped: "structuredContent: wrapped in an object",
 	NoteTextAdded:         "content: structured content repeated as text",
 	NoteValuesCut:         "completion.values: cut to 100",
-	NoteOlderRevision:     "dropped members that the client's revision does not know",
+	NoteOlderRevision:     "dropped members that the peer's revision does not know",
 	NoteLinkAsText:        "content: resource link told as text",
 	NoteResult:            "result: detached, served by tasks/result",
 	NoteError:             "error: detached, served by tasks/result",
