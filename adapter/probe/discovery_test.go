@@ -76,9 +76,9 @@ func TestDiscoveryHonoursHints(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			d, s := discovery(t), &source{hints: private}
 			wantAnswer(t, d, "a", s, 1)
-			time.Sleep(time.Minute - 1)
+			time.Sleep(time.Minute - time.Nanosecond)
 			wantAnswer(t, d, "a", s, 1)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			wantAnswer(t, d, "a", s, 2)
 		})
 	})
@@ -101,9 +101,9 @@ func TestDiscoveryHonoursHints(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			d, s := discovery(t), &source{hints: `,"ttlMs":9223372036854775807`}
 			wantAnswer(t, d, "a", s, 1)
-			time.Sleep(24*time.Hour - 1)
+			time.Sleep(24*time.Hour - time.Nanosecond)
 			wantAnswer(t, d, "a", s, 1)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			wantAnswer(t, d, "a", s, 2)
 		})
 	})

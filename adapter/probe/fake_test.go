@@ -127,7 +127,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(a.status)
 	_, _ = io.WriteString(w, replaceID(a.body, id))
 	if a.cut {
-		panic(http.ErrAbortHandler)
+		c := http.NewResponseController(w)
+		_ = c.Flush()
+		if conn, _, err := c.Hijack(); err == nil {
+			_ = conn.Close()
+		}
 	}
 }
 
@@ -155,13 +159,6 @@ func (f *fake) next(key string, header http.Header, body string) (answer, bool) 
 		f.answers[key] = list[1:]
 	}
 	return list[0], true
-}
-
-// set changes what is answered from now on.
-func (f *fake) set(key string, answers ...answer) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.answers[key] = answers
 }
 
 func (f *fake) requests() []string {

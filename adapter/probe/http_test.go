@@ -47,7 +47,9 @@ func TestVerdicts(t *testing.T) {
 		},
 		"§1.10 DiscoverResult on an event stream": {
 			script{discovering: {{status: 200, contentType: "text/event-stream", body: "data: " + speaksModern.body + "\n\n"}}},
-			probe.Modern, []string{"2026-07-28"}, once,
+			probe.Modern,
+			[]string{"2026-07-28"},
+			once,
 		},
 		"§1.10 DiscoverResult with both eras and the extension": {
 			script{discovering: {discover(both, newTasks, "")}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
@@ -69,7 +71,9 @@ func TestVerdicts(t *testing.T) {
 		},
 		"§1.10 -32022 with only legacy versions": {
 			script{discovering: {rpcError(400, -32022, `{"supported":`+legacyOnly+`,"requested":"2026-07-28"}`)}},
-			probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
+			probe.Legacy,
+			[]string{"2025-11-25", "2025-06-18"},
+			once,
 		},
 		"§1.10 -32022 with only legacy versions, status 200": {
 			script{discovering: {rpcError(200, -32022, `{"supported":`+legacyOnly+`}`)}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
@@ -116,7 +120,9 @@ func TestVerdicts(t *testing.T) {
 				status: 200, contentType: "text/event-stream; charset=utf-8",
 				body: "id: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\ndata: " + initialized.body + "\n\n",
 			}}},
-			probe.Legacy, []string{"2025-11-25"}, confirmed,
+			probe.Legacy,
+			[]string{"2025-11-25"},
+			confirmed,
 		},
 		"§1.10 initialize refused in JSON-RPC": {
 			script{discovering: {page(400)}, initializing: {rpcError(400, -32602, "")}}, probe.Legacy, nil, confirmed,

@@ -53,9 +53,15 @@ func TestRequestHeaders(t *testing.T) {
 		},
 		"headers of another revision or of the client itself are not for the call": {
 			port.Call{Method: "tools/list", Headers: []port.Header{
-				{Name: "MCP-Session-Id", Value: "s"}, {Name: "last-event-id", Value: "e"}, {Name: "Idempotency-Key", Value: "k"},
-				{Name: "mcp-method", Value: "x"}, {Name: "Mcp-Name", Value: "x"}, {Name: "MCP-Protocol-Version", Value: "2025-11-25"},
-				{Name: "accept", Value: "x"}, {Name: "Content-Length", Value: "0"}, {Name: "User-Agent", Value: "x"},
+				{Name: "MCP-Session-Id", Value: "s"},
+				{Name: "last-event-id", Value: "e"},
+				{Name: "Idempotency-Key", Value: "k"},
+				{Name: "mcp-method", Value: "x"},
+				{Name: "Mcp-Name", Value: "x"},
+				{Name: "MCP-Protocol-Version", Value: "2025-11-25"},
+				{Name: "accept", Value: "x"},
+				{Name: "Content-Length", Value: "0"},
+				{Name: "User-Agent", Value: "x"},
 			}},
 			http.Header{"Mcp-Method": {"tools/list"}},
 		},

@@ -50,12 +50,11 @@ func (c *Client) again(method string, tries int, failed *failure) (time.Duration
 // that many clients of a server that restarts do not come back at once.
 func (c *Client) delay(tries int) time.Duration {
 	longest := firstDelay << (tries - 1)
-	var b [8]byte
+	var b [4]byte
 	if _, err := io.ReadFull(c.env.Random(), b[:]); err != nil {
 		return longest
 	}
-	half := uint64(longest / 2)
-	return longest - time.Duration(binary.BigEndian.Uint64(b[:])%half) //nolint:gosec // below half
+	return longest - time.Duration(binary.BigEndian.Uint32(b[:]))%(longest/2)
 }
 
 // maxRetryAfter keeps a silly Retry-After from overflowing; no deadline is near it.
@@ -65,7 +64,7 @@ const maxRetryAfter = 365 * 24 * time.Hour
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxRetryAfter), true //nolint:gosec // 32 bits
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter), true
 	}
 	if date, err := http.ParseTime(value); err == nil {
 		return min(max(date.Sub(now), 0), maxRetryAfter), true
