@@ -50,7 +50,7 @@ func (b *Bridge) backend(c *config.Backend) (*bridge.Backend, error) {
 		Limits: modern.Limits{Result: b.cfg.Limits.Result}, Times: times,
 	})
 	era, err := probe.NewCache(probe.CacheOptions{
-		Era: c.Era, URL: target, HTTP: client, Env: b.env, Timeout: b.cfg.Times.Probe, Reprobe: b.cfg.Times.Reprobe,
+		Era: probe.Era(c.Era), URL: target, HTTP: client, Env: b.env, Timeout: b.cfg.Times.Probe, Reprobe: b.cfg.Times.Reprobe,
 	})
 	if err != nil {
 		return nil, err

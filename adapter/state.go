@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -51,10 +50,10 @@ func (b *Bridge) openState(ctx context.Context) (*seal.Keys, error) {
 // as a store in memory.
 func (b *Bridge) ownSecret(path string) ([]byte, error) {
 	if path != "" {
-		return seal.LoadOrCreate(filepath.Join(filepath.Dir(path), secretFile))
+		return seal.LoadOrCreate(filepath.Join(filepath.Dir(path), secretFile), b.env.Random())
 	}
 	secret := make([]byte, seal.SecretSize)
-	if _, err := io.ReadFull(rand.Reader, secret); err != nil {
+	if _, err := io.ReadFull(b.env.Random(), secret); err != nil {
 		return nil, fmt.Errorf("make a secret: %w", err)
 	}
 	return secret, nil
