@@ -1,7 +1,6 @@
 package ext2026
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -25,7 +24,7 @@ func FindParamHeaders(inputSchema wire.Value) (legal []ParamHeader, err error) {
 		return nil, nil
 	}
 	f := annotationFinder{taken: map[string]struct{}{}}
-	f.schema(inputSchema, place{path: "inputSchema", reachable: true})
+	f.schema(inputSchema, true)
 	return f.legal, f.err
 }
 
@@ -38,93 +37,93 @@ func mentions(schema wire.Value) bool {
 type annotationFinder struct {
 	legal []ParamHeader
 	taken map[string]struct{} // names in lower case
+	trail []step              // from the root to the schema looked at
 	err   error
 }
 
-// place is where a schema stands.
-type place struct {
-	path string
-	// names are the properties that lead here, while reachable.
-	names     []string
-	reachable bool
-	depth     int
+// step is one level of schemas.
+type step struct {
+	keyword string
+	name    string // of the member in a map of schemas; empty elsewhere
+	index   int    // of the element in a list, plus one; 0 elsewhere
 }
 
-func (f *annotationFinder) fail(path, want string) {
-	if f.err == nil {
-		f.err = wire.Wrong(path, want)
+func (f *annotationFinder) fail(member, want string) {
+	if f.err != nil {
+		return
 	}
+	path := "inputSchema"
+	for _, s := range f.trail {
+		path = wire.Join(path, s.keyword)
+		switch {
+		case s.index > 0:
+			path = wire.Index(path, s.index-1)
+		case SchemaKeyword(s.keyword) == SchemaMap:
+			path = wire.Join(path, s.name)
+		}
+	}
+	if member != "" {
+		path = wire.Join(path, member)
+	}
+	f.err = wire.Wrong(path, want)
 }
 
-func (f *annotationFinder) schema(v wire.Value, at place) {
-	if at.depth > MaxSchemaDepth {
-		f.fail(at.path, "less nesting")
+// schema looks into v. Reachable says that properties alone lead to it.
+func (f *annotationFinder) schema(v wire.Value, reachable bool) {
+	if len(f.trail) > MaxSchemaDepth {
+		f.fail("", "less nesting")
 		return
 	}
 	for m := range v.Members() {
-		if m.Name == HeaderKeyword {
-			f.annotation(v, m.Value, at)
-			continue
-		}
-		under := place{path: wire.Join(at.path, m.Name), depth: at.depth + 1}
-		switch SchemaKeyword(m.Name) {
-		case SchemaMap:
-			f.members(m.Value, under, at, m.Name == "properties")
-		case SchemaMany:
-			f.elements(m.Value, under)
-		case SchemaEither:
-			f.elements(m.Value, under)
-			f.schema(m.Value, under)
-		case SchemaOne:
-			f.schema(m.Value, under)
-		case SchemaNone:
+		switch form := SchemaKeyword(m.Name); {
+		case m.Name == HeaderKeyword:
+			f.annotation(v, m.Value, reachable)
+		case form == SchemaMap:
+			for child := range m.Value.Members() {
+				f.step(child.Value, step{keyword: m.Name, name: child.Name}, reachable && m.Name == "properties")
+			}
+		case form == SchemaMany, form == SchemaEither && m.Value.Kind() == wire.KindArray:
+			for i, element := range m.Value.Elements() {
+				f.step(element, step{keyword: m.Name, index: i + 1}, false)
+			}
+		case form != SchemaNone:
+			f.step(m.Value, step{keyword: m.Name}, false)
 		}
 	}
 }
 
-func (f *annotationFinder) members(v wire.Value, under, from place, properties bool) {
-	for m := range v.Members() {
-		child := under
-		child.path = wire.Join(under.path, m.Name)
-		if properties && from.reachable {
-			child.reachable = true
-			child.names = append(slices.Clip(from.names), m.Name)
-		}
-		f.schema(m.Value, child)
-	}
+func (f *annotationFinder) step(v wire.Value, s step, reachable bool) {
+	f.trail = append(f.trail, s)
+	f.schema(v, reachable)
+	f.trail = f.trail[:len(f.trail)-1]
 }
 
-func (f *annotationFinder) elements(v wire.Value, under place) {
-	for i, element := range v.Elements() {
-		child := under
-		child.path = wire.Index(under.path, i)
-		f.schema(element, child)
-	}
-}
-
-func (f *annotationFinder) annotation(schema, value wire.Value, at place) {
-	path := wire.Join(at.path, HeaderKeyword)
-	if !at.reachable || len(at.names) == 0 {
-		f.fail(path, "a place that properties alone lead to")
+func (f *annotationFinder) annotation(schema, value wire.Value, reachable bool) {
+	if !reachable || len(f.trail) == 0 {
+		f.fail(HeaderKeyword, "a place that properties alone lead to")
 		return
 	}
 	kind, _ := schema.Get("type").Text()
 	if kind != "string" && kind != "integer" && kind != "boolean" {
-		f.fail(path, "a property of type string, integer or boolean")
+		f.fail(HeaderKeyword, "a property of type string, integer or boolean")
 		return
 	}
 	name, ok := value.Text()
 	if !ok || !token(name) {
-		f.fail(path, "a header name token")
+		f.fail(HeaderKeyword, "a header name token")
 		return
 	}
 	lower := strings.ToLower(name)
 	if _, found := f.taken[lower]; found {
-		f.fail(path, "a name of its own")
+		f.fail(HeaderKeyword, "a name of its own")
 		return
 	}
 	f.taken[lower] = struct{}{}
-	f.legal = append(f.legal, ParamHeader{Name: name, Path: at.names, Integer: kind == "integer"})
+	path := make([]string, len(f.trail))
+	for i, s := range f.trail {
+		path[i] = s.name
+	}
+	f.legal = append(f.legal, ParamHeader{Name: name, Path: path, Integer: kind == "integer"})
 }
 
 // token reports whether s is a token as RFC 9110 defines it: 1*tchar.

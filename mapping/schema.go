@@ -78,6 +78,9 @@ type schemaEdit struct {
 	// move makes references to the root fit the schema's place in a wrapper.
 	move bool
 
+	// trail are the properties that lead to the schema at hand, while reachable.
+	trail []string
+
 	notes Notes
 	// stuck: something cannot be moved. based: there is an $id, so that
 	// references lead elsewhere. refers: there is a reference within the schema.
@@ -87,8 +90,7 @@ type schemaEdit struct {
 // spot is where a schema stands.
 type spot struct {
 	root      bool
-	names     []string // the properties that lead here, while reachable
-	reachable bool
+	reachable bool // from the root through properties alone
 	depth     int
 }
 
@@ -159,15 +161,13 @@ func alwaysBoolean(m wire.Member) bool {
 }
 
 func (e *schemaEdit) writeMap(w *wire.Writer, m wire.Member, at spot) {
+	under := spot{depth: at.depth + 1, reachable: m.Name == "properties" && at.reachable}
 	inner := wire.Begin(w.Buf())
 	for child := range m.Value.Members() {
-		under := spot{depth: at.depth + 1}
-		if m.Name == "properties" && at.reachable {
-			under.reachable = true
-			under.names = append(slices.Clip(at.names), child.Name)
-		}
 		inner.Spell(child)
+		e.trail = append(e.trail, child.Name)
 		inner.SetBuf(e.append(inner.Buf(), child.Value, under))
+		e.trail = e.trail[:len(e.trail)-1]
 	}
 	w.SetBuf(inner.End())
 }
@@ -189,7 +189,7 @@ func (e *schemaEdit) annotation(m wire.Member, at spot) bool {
 		return false
 	}
 	for i := range e.keep {
-		if at.reachable && slices.Equal(e.keep[i].Path, at.names) {
+		if at.reachable && slices.Equal(e.keep[i].Path, e.trail) {
 			return false
 		}
 	}

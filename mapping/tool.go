@@ -53,8 +53,9 @@ func AppendDownToolsList(dst []byte, in ext2026.Result, opts ResultOptions) ([]b
 func appendDownTools(dst []byte, items wire.Value, opts ResultOptions, facts *[]ToolFacts, notes *Notes) ([]byte, error) {
 	dst = append(dst, '[')
 	for i, item := range items.Elements() {
-		tool, err := ext2026.ParseTool(item, wire.Index("result.tools", i))
-		if err != nil {
+		tool, err := ext2026.ParseTool(item, "")
+		if err != nil { // only now is its path worth building
+			_, err = ext2026.ParseTool(item, wire.Index("result.tools", i))
 			return nil, malformed(Down, ext2026.MethodToolsList, err)
 		}
 		headers, illegal := ext2026.FindParamHeaders(tool.InputSchema)
@@ -166,8 +167,9 @@ func AppendUpToolsList(dst []byte, result wire.Value, opts UpResultOptions) ([]b
 func appendUpTools(dst []byte, items wire.Value, facts *[]LegacyToolFacts, notes *Notes) ([]byte, error) {
 	dst = append(dst, '[')
 	for i, item := range items.Elements() {
-		tool, err := legacy2025.ParseTool(item, wire.Index("result.tools", i))
-		if err != nil {
+		tool, err := legacy2025.ParseTool(item, "")
+		if err != nil { // only now is its path worth building
+			_, err = legacy2025.ParseTool(item, wire.Index("result.tools", i))
 			return nil, malformed(Up, legacy2025.MethodToolsList, err)
 		}
 		// Annotations that are not legal are removed below; the tool stays.

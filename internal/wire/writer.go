@@ -85,9 +85,22 @@ func (w *Writer) comma() {
 // AppendString appends s as a JSON string. Only what JSON requires is escaped;
 // invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
+	if simple(s) {
+		return append(append(append(dst, '"'), s...), '"')
+	}
 	// The only error is invalid UTF-8, after it has been replaced.
 	out, _ := jsontext.AppendQuote(dst, s)
 	return out
+}
+
+// simple reports whether s is ASCII that needs no escape, as nearly every name is.
+func simple(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // String returns s as a JSON string value.
