@@ -2,11 +2,9 @@ package adapter
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 
 	"github.com/taskbridge/taskbridge/adapter/back/modern"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
@@ -90,16 +88,9 @@ func authorization(c *config.Backend) func(port.Caller) string {
 // httpClient returns the client of a backend with its own trust and, for static
 // credentials, its own header.
 func httpClient(c *config.Backend) (*http.Client, error) {
-	var roots *x509.CertPool
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("ca_file: %w", err)
-		}
-		roots = x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("ca_file %s: want PEM certificates", c.CAFile)
-		}
+	roots, err := c.RootCAs()
+	if err != nil {
+		return nil, err
 	}
 	client := modern.NewHTTPClient(roots)
 	if c.Credentials == config.CredentialsStatic {

@@ -82,8 +82,8 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.build(keys); err != nil {
-		return nil, errors.Join(err, b.Close(context.Background()))
+	if err := b.build(keys); err != nil { //nolint:contextcheck // what is built outlives this call
+		return nil, errors.Join(err, b.Close(context.WithoutCancel(ctx)))
 	}
 	return b, nil
 }

@@ -70,8 +70,10 @@ var legacyTable = (&table{
 			members([]string{wire.MetaProtocolVersion, wire.MetaClientInfo, wire.MetaClientCapabilities, wire.MetaLogLevel}, inParamsMeta...)...)},
 		{rule: "serverInfo", at: at(wire.MetaServerInfo, inResultMeta, inParamsMeta)},
 		{rule: "subscriptionId", at: at(wire.MetaSubscriptionID, inResultMeta, inParamsMeta)},
-		{rule: "tasks extension", at: at(wire.TasksExtension, []string{"result", "capabilities", "extensions"}, []string{"params", "capabilities", "extensions"}),
-			methods: []string{legacy2025.MethodInitialize}},
+		{
+			rule: "tasks extension", at: at(wire.TasksExtension, []string{"result", "capabilities", "extensions"}, []string{"params", "capabilities", "extensions"}),
+			methods: []string{legacy2025.MethodInitialize},
+		},
 		{rule: "task members", at: members(append(modernTaskMembers, "resultType"), "result", "task"), methods: []string{legacy2025.MethodToolsCall}, beside: "taskId"},
 		{rule: "task members", at: members(modernTaskMembers, "result"), methods: taskAnswers},
 		{rule: "task members", at: members(modernTaskMembers, "result", "tasks", "[]"), methods: []string{legacy2025.MethodTasksList}},

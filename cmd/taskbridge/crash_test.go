@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,11 +23,10 @@ const asCommand = "TASKBRIDGE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Unsetenv(asCommand)
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // process is a running command and the first line it printed that holds a URL.
@@ -96,13 +96,12 @@ func (c *client) post(method string, params any) json.RawMessage {
 	if c.session != "" {
 		r.Header.Set("Mcp-Session-Id", c.session)
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := new(http.Client).Do(r)
 	if err != nil {
 		c.t.Fatalf("%s: %v", method, err)
 	}
-	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		c.t.Fatalf("%s: %v", method, err)
 	}
 	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
