@@ -79,6 +79,7 @@ func (c *Client) attempt(w *watchdog, call *port.Call) (wire.Value, *failure) {
 		return outcome(x.document())
 	}
 	events := x.events()
+	defer events.release()
 	for {
 		msg, failed := x.next(events)
 		if failed != nil {

@@ -65,7 +65,23 @@ const (
 
 // newEventReader reads from src events of at most limit bytes of data.
 func newEventReader(src io.Reader, limit int64) *eventReader {
-	return &eventReader{src: src, limit: int(limit), buf: make([]byte, eventBuffer)}
+	buf, ok := eventBuffers.Get().(*[]byte)
+	if !ok {
+		fresh := make([]byte, eventBuffer)
+		buf = &fresh
+	}
+	return &eventReader{src: src, limit: int(limit), buf: *buf}
+}
+
+var eventBuffers sync.Pool
+
+// release gives all buffers to other readers. The reader, and what it returned
+// last, must not be used any more.
+func (r *eventReader) release() {
+	r.recycle()
+	buf := r.buf
+	*r = eventReader{}
+	eventBuffers.Put(&buf)
 }
 
 // next returns the data of the next event of the default type. Other types,

@@ -16,7 +16,7 @@ import (
 func readEvents(r io.Reader, limit int64) ([]string, error) {
 	var got []string
 	events := newEventReader(r, limit)
-	defer events.recycle()
+	defer events.release()
 	for {
 		data, err := events.next()
 		if err != nil {
