@@ -3,6 +3,7 @@ package probe_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,7 +27,7 @@ type fake struct {
 	client *http.Client
 
 	mu      sync.Mutex
-	answers map[string][]answer
+	answers script
 	asked   []string
 	headers []http.Header
 	bodies  []string
@@ -76,7 +77,7 @@ func bubble(t *testing.T, s script, test func(t *testing.T, f *fake)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{t: t, answers: s, client: modern.NewHTTPClient(nil)}
+		f := &fake{t: t, answers: maps.Clone(s), client: modern.NewHTTPClient(nil)}
 		l := memnet.Listen()
 		l.Attach(f.client)
 		server := &http.Server{Handler: f, ReadHeaderTimeout: time.Minute}

@@ -28,114 +28,121 @@ var (
 	named     = []string{discovering, initializing, "GET"}
 )
 
+// verdict is what the server's answers amount to.
+type verdict struct {
+	script   script
+	era      probe.Era
+	versions []string
+	asked    []string
+}
+
+const (
+	legacyOnly = `["2025-11-25","2025-06-18"]`
+	both       = `["2026-07-28","2025-11-25"]`
+	oldTasks   = `{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}}}`
+	newTasks   = `{"tasks":{},"extensions":{"io.modelcontextprotocol/tasks":{"specVersion":"draft"}}}`
+)
+
+var stream = answer{status: 200, contentType: "text/event-stream", body: "event: endpoint\ndata: /messages\n\n"}
+
+var verdicts = map[string]verdict{
+	"§1.10 DiscoverResult with a modern version": {
+		script{discovering: {speaksModern}}, probe.Modern, []string{"2026-07-28"}, once,
+	},
+	"§1.10 DiscoverResult on an event stream": {
+		script{discovering: {{status: 200, contentType: "text/event-stream", body: "data: " + speaksModern.body + "\n\n"}}},
+		probe.Modern,
+		[]string{"2026-07-28"},
+		once,
+	},
+	"§1.10 DiscoverResult with both eras and the extension": {
+		script{discovering: {discover(both, newTasks, "")}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
+	},
+	"§1.10 DiscoverResult with both eras and no tasks at all": {
+		script{discovering: {discover(both, `{"tools":{}}`, "")}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
+	},
+	"Dual-era backend that keeps its tasks in the older era": {
+		script{discovering: {discover(both, oldTasks, "")}}, probe.Legacy, []string{"2026-07-28", "2025-11-25"}, once,
+	},
+	"not a dual-era backend: it has no older era": {
+		script{discovering: {discover(onlyModern, oldTasks, "")}}, probe.Modern, []string{"2026-07-28"}, once,
+	},
+	"§1.10 DiscoverResult with only legacy versions": {
+		script{discovering: {discover(legacyOnly, `{}`, "")}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
+	},
+	"DiscoverResult with versions of the future": {
+		script{discovering: {discover(`["2031-01-01"]`, `{}`, "")}}, probe.Unknown, []string{"2031-01-01"}, once,
+	},
+	"§1.10 -32022 with only legacy versions": {
+		script{discovering: {rpcError(400, -32022, `{"supported":`+legacyOnly+`,"requested":"2026-07-28"}`)}},
+		probe.Legacy,
+		[]string{"2025-11-25", "2025-06-18"},
+		once,
+	},
+	"§1.10 -32022 with only legacy versions, status 200": {
+		script{discovering: {rpcError(200, -32022, `{"supported":`+legacyOnly+`}`)}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
+	},
+	"§1.10 -32022 with a mutual modern version": {
+		script{discovering: {rpcError(400, -32022, `{"supported":`+both+`}`)}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
+	},
+	"-32022 with versions of the future": {
+		script{discovering: {rpcError(400, -32022, `{"supported":["2031-01-01"]}`)}}, probe.Unknown, []string{"2031-01-01"}, once,
+	},
+	"§1.10 -32021": {script{discovering: {rpcError(400, -32021, `{"requiredCapabilities":{"roots":{}}}`)}}, probe.Modern, nil, once},
+	"§1.10 -32020, again after a retry (Q11)": {
+		script{discovering: {rpcError(400, -32020, "")}}, probe.Modern, nil, twice,
+	},
+	"§1.10 -32020, cured by a retry": {
+		script{discovering: {rpcError(400, -32020, ""), discover(legacyOnly, "{}", "")}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, twice,
+	},
+	"§1.10 -32001, again after a retry (Q24)": {
+		script{discovering: {rpcError(404, -32001, "")}}, probe.Legacy, nil, twice,
+	},
+	"§1.10 -32001, cured by a retry": {
+		script{discovering: {rpcError(400, -32001, ""), speaksModern}}, probe.Modern, []string{"2026-07-28"}, twice,
+	},
+	"§1.10 400 with -32000 Server not initialized": {script{discovering: {rpcError(400, -32000, "")}}, probe.Legacy, nil, once},
+	"§1.10 400 with -32600":                        {script{discovering: {rpcError(400, -32600, "")}}, probe.Legacy, nil, once},
+	"§1.10 404 with -32601":                        {script{discovering: {rpcError(404, -32601, "")}}, probe.Legacy, nil, once},
+	"§1.10 422 with -32602":                        {script{discovering: {rpcError(422, -32602, "")}}, probe.Legacy, nil, once},
+	"§1.10 200 with -32601":                        {script{discovering: {rpcError(200, -32601, "")}}, probe.Legacy, nil, once},
+	"§1.10 200 with -32602":                        {script{discovering: {rpcError(200, -32602, "")}}, probe.Legacy, nil, once},
+	"G-14 an unheard-of code proves nothing": {
+		script{discovering: {rpcError(400, 17, "")}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
+	},
+	"§1.10 200 with a page": {
+		script{discovering: {page(200)}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
+	},
+	"§1.10 202 with nothing": {
+		script{discovering: {{status: 202}}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
+	},
+	"§1.10 200 with a result of something else": {
+		script{discovering: {result(`{"tools":[]}`)}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
+	},
+	"§1.10 initialize answered on a stream": {
+		script{discovering: {page(400)}, initializing: {{
+			status: 200, contentType: "text/event-stream; charset=utf-8",
+			body: "id: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\ndata: " + initialized.body + "\n\n",
+		}}},
+		probe.Legacy,
+		[]string{"2025-11-25"},
+		confirmed,
+	},
+	"§1.10 initialize refused in JSON-RPC": {
+		script{discovering: {page(400)}, initializing: {rpcError(400, -32602, "")}}, probe.Legacy, nil, confirmed,
+	},
+	"§1.10 HTTP+SSE of 2024-11-05": {
+		script{discovering: {page(405)}, initializing: {page(405)}, "GET": {stream}}, probe.Unknown, []string{"2024-11-05"}, named,
+	},
+	"§1.10 HTTP+SSE that accepts any POST": {
+		script{discovering: {{status: 202}}, initializing: {{status: 202}}, "GET": {stream}}, probe.Unknown, []string{"2024-11-05"}, named,
+	},
+	"a web site":            {script{discovering: {page(200)}, initializing: {page(200)}, "GET": {page(200)}}, probe.Unknown, nil, named},
+	"nothing at this place": {script{}, probe.Unknown, nil, named},
+}
+
 func TestVerdicts(t *testing.T) {
-	const (
-		legacyOnly = `["2025-11-25","2025-06-18"]`
-		both       = `["2026-07-28","2025-11-25"]`
-		oldTasks   = `{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}}}`
-		newTasks   = `{"tasks":{},"extensions":{"io.modelcontextprotocol/tasks":{"specVersion":"draft"}}}`
-	)
-	stream := answer{status: 200, contentType: "text/event-stream", body: "event: endpoint\ndata: /messages\n\n"}
-	for name, c := range map[string]struct {
-		script   script
-		era      probe.Era
-		versions []string
-		asked    []string
-	}{
-		"§1.10 DiscoverResult with a modern version": {
-			script{discovering: {speaksModern}}, probe.Modern, []string{"2026-07-28"}, once,
-		},
-		"§1.10 DiscoverResult on an event stream": {
-			script{discovering: {{status: 200, contentType: "text/event-stream", body: "data: " + speaksModern.body + "\n\n"}}},
-			probe.Modern,
-			[]string{"2026-07-28"},
-			once,
-		},
-		"§1.10 DiscoverResult with both eras and the extension": {
-			script{discovering: {discover(both, newTasks, "")}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
-		},
-		"§1.10 DiscoverResult with both eras and no tasks at all": {
-			script{discovering: {discover(both, `{"tools":{}}`, "")}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
-		},
-		"Dual-era backend that keeps its tasks in the older era": {
-			script{discovering: {discover(both, oldTasks, "")}}, probe.Legacy, []string{"2026-07-28", "2025-11-25"}, once,
-		},
-		"not a dual-era backend: it has no older era": {
-			script{discovering: {discover(onlyModern, oldTasks, "")}}, probe.Modern, []string{"2026-07-28"}, once,
-		},
-		"§1.10 DiscoverResult with only legacy versions": {
-			script{discovering: {discover(legacyOnly, `{}`, "")}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
-		},
-		"DiscoverResult with versions of the future": {
-			script{discovering: {discover(`["2031-01-01"]`, `{}`, "")}}, probe.Unknown, []string{"2031-01-01"}, once,
-		},
-		"§1.10 -32022 with only legacy versions": {
-			script{discovering: {rpcError(400, -32022, `{"supported":`+legacyOnly+`,"requested":"2026-07-28"}`)}},
-			probe.Legacy,
-			[]string{"2025-11-25", "2025-06-18"},
-			once,
-		},
-		"§1.10 -32022 with only legacy versions, status 200": {
-			script{discovering: {rpcError(200, -32022, `{"supported":`+legacyOnly+`}`)}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, once,
-		},
-		"§1.10 -32022 with a mutual modern version": {
-			script{discovering: {rpcError(400, -32022, `{"supported":`+both+`}`)}}, probe.Modern, []string{"2026-07-28", "2025-11-25"}, once,
-		},
-		"-32022 with versions of the future": {
-			script{discovering: {rpcError(400, -32022, `{"supported":["2031-01-01"]}`)}}, probe.Unknown, []string{"2031-01-01"}, once,
-		},
-		"§1.10 -32021": {script{discovering: {rpcError(400, -32021, `{"requiredCapabilities":{"roots":{}}}`)}}, probe.Modern, nil, once},
-		"§1.10 -32020, again after a retry (Q11)": {
-			script{discovering: {rpcError(400, -32020, "")}}, probe.Modern, nil, twice,
-		},
-		"§1.10 -32020, cured by a retry": {
-			script{discovering: {rpcError(400, -32020, ""), discover(legacyOnly, "{}", "")}}, probe.Legacy, []string{"2025-11-25", "2025-06-18"}, twice,
-		},
-		"§1.10 -32001, again after a retry (Q24)": {
-			script{discovering: {rpcError(404, -32001, "")}}, probe.Legacy, nil, twice,
-		},
-		"§1.10 -32001, cured by a retry": {
-			script{discovering: {rpcError(400, -32001, ""), speaksModern}}, probe.Modern, []string{"2026-07-28"}, twice,
-		},
-		"§1.10 400 with -32000 Server not initialized": {script{discovering: {rpcError(400, -32000, "")}}, probe.Legacy, nil, once},
-		"§1.10 400 with -32600":                        {script{discovering: {rpcError(400, -32600, "")}}, probe.Legacy, nil, once},
-		"§1.10 404 with -32601":                        {script{discovering: {rpcError(404, -32601, "")}}, probe.Legacy, nil, once},
-		"§1.10 422 with -32602":                        {script{discovering: {rpcError(422, -32602, "")}}, probe.Legacy, nil, once},
-		"§1.10 200 with -32601":                        {script{discovering: {rpcError(200, -32601, "")}}, probe.Legacy, nil, once},
-		"§1.10 200 with -32602":                        {script{discovering: {rpcError(200, -32602, "")}}, probe.Legacy, nil, once},
-		"G-14 an unheard-of code proves nothing": {
-			script{discovering: {rpcError(400, 17, "")}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
-		},
-		"§1.10 200 with a page": {
-			script{discovering: {page(200)}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
-		},
-		"§1.10 202 with nothing": {
-			script{discovering: {{status: 202}}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
-		},
-		"§1.10 200 with a result of something else": {
-			script{discovering: {result(`{"tools":[]}`)}, initializing: {initialized}}, probe.Legacy, []string{"2025-11-25"}, confirmed,
-		},
-		"§1.10 initialize answered on a stream": {
-			script{discovering: {page(400)}, initializing: {{
-				status: 200, contentType: "text/event-stream; charset=utf-8",
-				body: "id: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\ndata: " + initialized.body + "\n\n",
-			}}},
-			probe.Legacy,
-			[]string{"2025-11-25"},
-			confirmed,
-		},
-		"§1.10 initialize refused in JSON-RPC": {
-			script{discovering: {page(400)}, initializing: {rpcError(400, -32602, "")}}, probe.Legacy, nil, confirmed,
-		},
-		"§1.10 HTTP+SSE of 2024-11-05": {
-			script{discovering: {page(405)}, initializing: {page(405)}, "GET": {stream}}, probe.Unknown, []string{"2024-11-05"}, named,
-		},
-		"§1.10 HTTP+SSE that accepts any POST": {
-			script{discovering: {{status: 202}}, initializing: {{status: 202}}, "GET": {stream}}, probe.Unknown, []string{"2024-11-05"}, named,
-		},
-		"a web site":            {script{discovering: {page(200)}, initializing: {page(200)}, "GET": {page(200)}}, probe.Unknown, nil, named},
-		"nothing at this place": {script{}, probe.Unknown, nil, named},
-	} {
+	for name, c := range verdicts {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, c.script, func(t *testing.T, f *fake) {
 				got, err := probe.HTTP(t.Context(), f.options())
