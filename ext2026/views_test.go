@@ -15,82 +15,84 @@ func listOf(method string) func(wire.Value) (ext2026.ListResult, error) {
 
 func parseTool(v wire.Value) (ext2026.Tool, error) { return ext2026.ParseTool(v, "tool") }
 
+// refusals are messages, by view, and where the view finds fault.
+var refusals = []struct {
+	view  string
+	parse func(wire.Value) error
+	cases map[wire.Value]string // path of the error, empty for none
+}{
+	{"tools/call params", parse(ext2026.ParseCallToolParams), map[wire.Value]string{
+		`{"name":""}`: "", `{"name":"a","arguments":{}}`: "", ``: "params", `{"name":"a","name":"b"}`: "params.name",
+		`{}`: "params.name", `{"name":null}`: "params.name", `{"name":"a","arguments":null}`: "params.arguments",
+		`{"name":"a","inputResponses":1}`: "params.inputResponses", `{"name":"a","requestState":{}}`: "params.requestState",
+		`{"name":"a","inputResponses":{},"requestState":""}`: "",
+	}},
+	{"tools/call result", parse(ext2026.ParseCallToolResult), map[wire.Value]string{
+		`{}`: "", `{"content":[],"structuredContent":null,"isError":true}`: "", `{"content":"x"}`: "result.content", `{"isError":1}`: "result.isError", `[]`: "result",
+	}},
+	{"prompts/get params", parse(ext2026.ParseGetPromptParams), map[wire.Value]string{
+		`{"name":"a"}`: "", `{"name":1}`: "params.name", `{"name":"a","arguments":[]}`: "params.arguments", `[]`: "params", `{"name":"a","requestState":1}`: "params.requestState",
+	}},
+	{"prompts/get result", parse(ext2026.ParseGetPromptResult), map[wire.Value]string{
+		`{"messages":[]}`: "", `{}`: "result.messages", `1`: "result",
+	}},
+	{"resources/read params", parse(ext2026.ParseReadResourceParams), map[wire.Value]string{
+		`{"uri":"a:b"}`: "", `{}`: "params.uri", `[]`: "params", `{"uri":"a:b","inputResponses":[]}`: "params.inputResponses",
+	}},
+	{"resources/read result", parse(ext2026.ParseReadResourceResult), map[wire.Value]string{
+		`{"contents":[]}`: "", `{"contents":{}}`: "result.contents", ``: "result",
+	}},
+	{"resources/updated params", parse(ext2026.ParseResourceUpdatedParams), map[wire.Value]string{
+		`{"uri":"a:b"}`: "", `{"uri":7}`: "params.uri", ``: "params",
+	}},
+	{"completion params", parse(ext2026.ParseCompleteParams), map[wire.Value]string{
+		`{"ref":{},"argument":{"name":"a","value":""}}`: "", `{"ref":{},"argument":{"name":"a","value":""},"context":{}}`: "", ``: "params",
+		`{"ref":1,"argument":{"name":"a","value":""}}`: "params.ref", `{"ref":{},"argument":[]}`: "params.argument", `{"ref":{},"argument":{"value":""}}`: "params.argument.name",
+		`{"ref":{},"argument":{"name":"a","value":null}}`: "params.argument.value", `{"ref":{},"argument":{"name":"a","value":""},"context":null}`: "params.context",
+	}},
+	{"completion result", parse(ext2026.ParseCompleteResult), map[wire.Value]string{
+		`{"completion":{"values":[]}}`: "", `{}`: "result.completion", `{"completion":{"values":{}}}`: "result.completion.values", ``: "result",
+	}},
+	{"list params", parse(ext2026.ParseListParams), map[wire.Value]string{``: "", `{}`: "", `{"cursor":""}`: "", `{"cursor":null}`: "params.cursor", `1`: "params"}},
+	{"tools/list result", parse(listOf("tools/list")), map[wire.Value]string{
+		`{"tools":[]}`: "", `{"tools":[],"nextCursor":null}`: "", `{"tools":[],"nextCursor":7}`: "result.nextCursor", `{"prompts":[]}`: "result.tools", `[]`: "result",
+	}},
+	{"prompts/list result", parse(listOf("prompts/list")), map[wire.Value]string{`{"prompts":[]}`: "", `{}`: "result.prompts"}},
+	{"resources/list result", parse(listOf("resources/list")), map[wire.Value]string{`{"resources":[]}`: "", `{}`: "result.resources"}},
+	{"templates result", parse(listOf("resources/templates/list")), map[wire.Value]string{`{"resourceTemplates":[]}`: "", `{}`: "result.resourceTemplates"}},
+	{"tool", parse(parseTool), map[wire.Value]string{
+		`{"name":"a","inputSchema":{}}`: "", `{"name":"a","inputSchema":{},"outputSchema":false}`: "", `{"name":"a","inputSchema":{},"outputSchema":{}}`: "",
+		`[]`: "tool", `{"inputSchema":{}}`: "tool.name", `{"name":"a"}`: "tool.inputSchema", `{"name":"a","inputSchema":{},"outputSchema":null}`: "tool.outputSchema",
+	}},
+	{"log params", parse(ext2026.ParseLogParams), map[wire.Value]string{
+		`{"level":"debug","data":null}`: "", `{"level":"Debug","data":1}`: "params.level", `{"data":1}`: "params.level", `{"level":"alert"}`: "params.data", ``: "params",
+	}},
+	{"progress params", parse(ext2026.ParseProgressParams), map[wire.Value]string{
+		`{"progressToken":"","progress":0}`: "", `{"progressToken":1.5,"progress":0}`: "", `{"progressToken":null,"progress":0}`: "params.progressToken",
+		`{"progressToken":1,"progress":"0"}`: "params.progress", ``: "params",
+	}},
+	{"cancelled params", parse(ext2026.ParseCancelledParams), map[wire.Value]string{
+		`{"requestId":0}`: "", `{"requestId":""}`: "", `{}`: "params.requestId", `{"requestId":1.0}`: "params.requestId", ``: "params",
+	}},
+	{"listen params", parse(ext2026.ParseListenParams), map[wire.Value]string{
+		`{"notifications":{}}`: "", `{"notifications":{"x":1}}`: "", `{}`: "params.notifications", ``: "params",
+		`{"notifications":{"toolsListChanged":1}}`: "params.notifications.toolsListChanged", `{"notifications":{"promptsListChanged":null}}`: "params.notifications.promptsListChanged",
+		`{"notifications":{"resourcesListChanged":"true"}}`: "params.notifications.resourcesListChanged", `{"notifications":{"taskIds":"x"}}`: "params.notifications.taskIds",
+		`{"notifications":{"resourceSubscriptions":["a",1]}}`: "params.notifications.resourceSubscriptions[1]",
+		`{"notifications":{"taskIds":[],"taskIds":[]}}`:       "params.notifications.taskIds",
+	}},
+	{"acknowledged params", parse(ext2026.ParseAcknowledged), map[wire.Value]string{`{"notifications":{}}`: "", `{}`: "params.notifications"}},
+	{"discover result", parse(ext2026.ParseDiscoverResult), map[wire.Value]string{
+		`{"supportedVersions":[],"capabilities":{}}`: "", `{"capabilities":{}}`: "result.supportedVersions", `{"supportedVersions":[1],"capabilities":{}}`: "result.supportedVersions[0]",
+		`{"supportedVersions":[]}`: "result.capabilities", `{"supportedVersions":[],"capabilities":{"tools":[]}}`: "result.capabilities.tools",
+		`{"supportedVersions":[],"capabilities":{},"instructions":1}`: "result.instructions", `{"resultType":"task"}`: "result.resultType", ``: "result",
+	}},
+}
+
 // What each view requires, and where it says that it is missing.
 func TestViewsRefuse(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		view  string
-		parse func(wire.Value) error
-		cases map[wire.Value]string // path of the error, empty for none
-	}{
-		{"tools/call params", parse(ext2026.ParseCallToolParams), map[wire.Value]string{
-			`{"name":""}`: "", `{"name":"a","arguments":{}}`: "", ``: "params", `{"name":"a","name":"b"}`: "params.name",
-			`{}`: "params.name", `{"name":null}`: "params.name", `{"name":"a","arguments":null}`: "params.arguments",
-			`{"name":"a","inputResponses":1}`: "params.inputResponses", `{"name":"a","requestState":{}}`: "params.requestState",
-			`{"name":"a","inputResponses":{},"requestState":""}`: "",
-		}},
-		{"tools/call result", parse(ext2026.ParseCallToolResult), map[wire.Value]string{
-			`{}`: "", `{"content":[],"structuredContent":null,"isError":true}`: "", `{"content":"x"}`: "result.content", `{"isError":1}`: "result.isError", `[]`: "result",
-		}},
-		{"prompts/get params", parse(ext2026.ParseGetPromptParams), map[wire.Value]string{
-			`{"name":"a"}`: "", `{"name":1}`: "params.name", `{"name":"a","arguments":[]}`: "params.arguments", `[]`: "params", `{"name":"a","requestState":1}`: "params.requestState",
-		}},
-		{"prompts/get result", parse(ext2026.ParseGetPromptResult), map[wire.Value]string{
-			`{"messages":[]}`: "", `{}`: "result.messages", `1`: "result",
-		}},
-		{"resources/read params", parse(ext2026.ParseReadResourceParams), map[wire.Value]string{
-			`{"uri":"a:b"}`: "", `{}`: "params.uri", `[]`: "params", `{"uri":"a:b","inputResponses":[]}`: "params.inputResponses",
-		}},
-		{"resources/read result", parse(ext2026.ParseReadResourceResult), map[wire.Value]string{
-			`{"contents":[]}`: "", `{"contents":{}}`: "result.contents", ``: "result",
-		}},
-		{"resources/updated params", parse(ext2026.ParseResourceUpdatedParams), map[wire.Value]string{
-			`{"uri":"a:b"}`: "", `{"uri":7}`: "params.uri", ``: "params",
-		}},
-		{"completion params", parse(ext2026.ParseCompleteParams), map[wire.Value]string{
-			`{"ref":{},"argument":{"name":"a","value":""}}`: "", `{"ref":{},"argument":{"name":"a","value":""},"context":{}}`: "", ``: "params",
-			`{"ref":1,"argument":{"name":"a","value":""}}`: "params.ref", `{"ref":{},"argument":[]}`: "params.argument", `{"ref":{},"argument":{"value":""}}`: "params.argument.name",
-			`{"ref":{},"argument":{"name":"a","value":null}}`: "params.argument.value", `{"ref":{},"argument":{"name":"a","value":""},"context":null}`: "params.context",
-		}},
-		{"completion result", parse(ext2026.ParseCompleteResult), map[wire.Value]string{
-			`{"completion":{"values":[]}}`: "", `{}`: "result.completion", `{"completion":{"values":{}}}`: "result.completion.values", ``: "result",
-		}},
-		{"list params", parse(ext2026.ParseListParams), map[wire.Value]string{``: "", `{}`: "", `{"cursor":""}`: "", `{"cursor":null}`: "params.cursor", `1`: "params"}},
-		{"tools/list result", parse(listOf("tools/list")), map[wire.Value]string{
-			`{"tools":[]}`: "", `{"tools":[],"nextCursor":null}`: "", `{"tools":[],"nextCursor":7}`: "result.nextCursor", `{"prompts":[]}`: "result.tools", `[]`: "result",
-		}},
-		{"prompts/list result", parse(listOf("prompts/list")), map[wire.Value]string{`{"prompts":[]}`: "", `{}`: "result.prompts"}},
-		{"resources/list result", parse(listOf("resources/list")), map[wire.Value]string{`{"resources":[]}`: "", `{}`: "result.resources"}},
-		{"templates result", parse(listOf("resources/templates/list")), map[wire.Value]string{`{"resourceTemplates":[]}`: "", `{}`: "result.resourceTemplates"}},
-		{"tool", parse(parseTool), map[wire.Value]string{
-			`{"name":"a","inputSchema":{}}`: "", `{"name":"a","inputSchema":{},"outputSchema":false}`: "", `{"name":"a","inputSchema":{},"outputSchema":{}}`: "",
-			`[]`: "tool", `{"inputSchema":{}}`: "tool.name", `{"name":"a"}`: "tool.inputSchema", `{"name":"a","inputSchema":{},"outputSchema":null}`: "tool.outputSchema",
-		}},
-		{"log params", parse(ext2026.ParseLogParams), map[wire.Value]string{
-			`{"level":"debug","data":null}`: "", `{"level":"Debug","data":1}`: "params.level", `{"data":1}`: "params.level", `{"level":"alert"}`: "params.data", ``: "params",
-		}},
-		{"progress params", parse(ext2026.ParseProgressParams), map[wire.Value]string{
-			`{"progressToken":"","progress":0}`: "", `{"progressToken":1.5,"progress":0}`: "", `{"progressToken":null,"progress":0}`: "params.progressToken",
-			`{"progressToken":1,"progress":"0"}`: "params.progress", ``: "params",
-		}},
-		{"cancelled params", parse(ext2026.ParseCancelledParams), map[wire.Value]string{
-			`{"requestId":0}`: "", `{"requestId":""}`: "", `{}`: "params.requestId", `{"requestId":1.0}`: "params.requestId", ``: "params",
-		}},
-		{"listen params", parse(ext2026.ParseListenParams), map[wire.Value]string{
-			`{"notifications":{}}`: "", `{"notifications":{"x":1}}`: "", `{}`: "params.notifications", ``: "params",
-			`{"notifications":{"toolsListChanged":1}}`: "params.notifications.toolsListChanged", `{"notifications":{"promptsListChanged":null}}`: "params.notifications.promptsListChanged",
-			`{"notifications":{"resourcesListChanged":"true"}}`: "params.notifications.resourcesListChanged", `{"notifications":{"taskIds":"x"}}`: "params.notifications.taskIds",
-			`{"notifications":{"resourceSubscriptions":["a",1]}}`: "params.notifications.resourceSubscriptions[1]",
-			`{"notifications":{"taskIds":[],"taskIds":[]}}`:       "params.notifications.taskIds",
-		}},
-		{"acknowledged params", parse(ext2026.ParseAcknowledged), map[wire.Value]string{`{"notifications":{}}`: "", `{}`: "params.notifications"}},
-		{"discover result", parse(ext2026.ParseDiscoverResult), map[wire.Value]string{
-			`{"supportedVersions":[],"capabilities":{}}`: "", `{"capabilities":{}}`: "result.supportedVersions", `{"supportedVersions":[1],"capabilities":{}}`: "result.supportedVersions[0]",
-			`{"supportedVersions":[]}`: "result.capabilities", `{"supportedVersions":[],"capabilities":{"tools":[]}}`: "result.capabilities.tools",
-			`{"supportedVersions":[],"capabilities":{},"instructions":1}`: "result.instructions", `{"resultType":"task"}`: "result.resultType", ``: "result",
-		}},
-	}
-	for _, tt := range tests {
+	for _, tt := range refusals {
 		t.Run(tt.view, func(t *testing.T) {
 			t.Parallel()
 			for in, path := range tt.cases {

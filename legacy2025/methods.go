@@ -29,24 +29,3 @@ const (
 	NotificationResourcesListChanged = "notifications/resources/list_changed"
 	NotificationResourcesUpdated     = "notifications/resources/updated"
 )
-
-// Methods returns every request method of the revision, both directions.
-func Methods() []string {
-	return []string{
-		MethodInitialize, MethodPing, MethodToolsList, MethodToolsCall, MethodPromptsList, MethodPromptsGet,
-		MethodResourcesList, MethodResourceTemplatesList, MethodResourcesRead, MethodResourcesSubscribe,
-		MethodResourcesUnsubscribe, MethodCompletionComplete, MethodLoggingSetLevel, MethodTasksGet,
-		MethodTasksResult, MethodTasksList, MethodTasksCancel, MethodRootsList, MethodSamplingCreateMessage,
-		MethodElicitationCreate,
-	}
-}
-
-// Notifications returns every notification of the revision, both directions.
-func Notifications() []string {
-	return []string{
-		NotificationInitialized, NotificationProgress, NotificationCancelled, NotificationMessage,
-		NotificationToolsListChanged, NotificationPromptsListChanged, NotificationResourcesListChanged,
-		NotificationResourcesUpdated, NotificationRootsListChanged, NotificationElicitationComplete,
-		NotificationTasksStatus,
-	}
-}

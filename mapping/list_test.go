@@ -11,86 +11,88 @@ import (
 
 const quarry = `{"name":"quarry","version":"9.0.2"}`
 
+// downResults are results of modern servers and what a legacy client gets.
+var downResults = []struct {
+	name, method string
+	in           wire.Value
+	opts         mapping.ResultOptions
+	want         string
+	notes        mapping.Notes
+}{
+	{
+		name: "§6.1 hints, type and identity stop at the bridge", method: "prompts/list",
+		in:   `{"resultType":"complete","prompts":[{"name":"p","icons":[]}],"ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `}}`,
+		want: `{"prompts":[{"name":"p","icons":[]}]}`, notes: notesOf(mapping.NoteCacheHints),
+	},
+	{
+		name: "A31 a result without type is complete", method: "resources/list", in: `{"resources":[ 1e-07 ]}`,
+		want: `{"resources":[ 1e-07 ]}`,
+	},
+	{
+		name: "A29 vendor keys of _meta and their numbers stay", method: "prompts/get",
+		in:   `{"_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `,"com.acme/cost":1e-07,"io.modelcontextprotocol/subscriptionId":1},"messages":[]}`,
+		want: `{"messages":[],"_meta":{"com.acme/cost":1e-07}}`,
+	},
+	{
+		name: "§3.6 legacy keys are not the server's to set", method: "prompts/get",
+		in:   `{"messages":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"x"},"io.modelcontextprotocol/model-immediate-response":"y"}}`,
+		want: `{"messages":[]}`, notes: notesOf(mapping.NoteReservedMeta),
+	},
+	{
+		name: "§6.1 hints are a vendor's where results are not cached", method: "prompts/get",
+		in: `{"messages":[],"ttlMs":1,"cacheScope":"x"}`, want: `{"messages":[],"ttlMs":1,"cacheScope":"x"}`,
+	},
+	{
+		name: "§3.3 resources/read has hints", method: "resources/read",
+		in:   `{"contents":[],"ttlMs":0,"cacheScope":"private","resultType":"complete"}`,
+		want: `{"contents":[]}`, notes: notesOf(mapping.NoteCacheHints),
+	},
+	{
+		name: "§6.1 members of a retry mean nothing in a complete result", method: "resources/read",
+		in:   `{"contents":[],"inputRequests":{},"requestState":"s"}`,
+		want: `{"contents":[]}`, notes: notesOf(mapping.NoteStrayMember),
+	},
+	{
+		name: "G-3 a vendor method loses its type and nothing else", method: "acme/dig",
+		in:   `{"resultType":"complete","ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800","a":1,"_meta":{}}`,
+		want: "", // the duplicate in a result is refused below
+	},
+	{
+		name: "G-3 a vendor method without duplicates", method: "acme/dig",
+		in:   `{"resultType":"complete","ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800","_meta":{}}`,
+		want: `{"ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800"}`,
+	},
+	{
+		name: "§3.3 the empty cursor gets an alias", method: "prompts/list", in: `{"prompts":[],"nextCursor":""}`,
+		want: `{"prompts":[],"nextCursor":"~"}`, notes: notesOf(mapping.NoteCursor),
+	},
+	{
+		name: "§3.3 other cursors are opaque", method: "resources/templates/list", in: `{"resourceTemplates":[],"nextCursor":"\u0061/~"}`,
+		want: `{"resourceTemplates":[],"nextCursor":"\u0061/~"}`,
+	},
+	{
+		name: "§3.3 a null cursor ends the list", method: "prompts/list", in: `{"prompts":[],"nextCursor":null}`,
+		want: `{"prompts":[]}`,
+	},
+	{
+		name: "A31 completion", method: "completion/complete", in: `{"completion":{"values":["ab"],"hasMore":false},"resultType":"complete"}`,
+		want: `{"completion":{"values":["ab"],"hasMore":false}}`,
+	},
+	{
+		name: "tools/call goes its own way", method: "tools/call", in: `{"content":[],"structuredContent":[1]}`,
+		want:  `{"content":[{"type":"text","text":"[1]"}],"structuredContent":{"result":[1]}}`,
+		notes: notesOf(mapping.NoteStructuredWrapped, mapping.NoteTextAdded),
+	},
+	{
+		name: "tools/list goes its own way", method: "tools/list", in: `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`,
+		opts: mapping.ResultOptions{Tasks: true},
+		want: `{"tools":[{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}`,
+	},
+}
+
 func TestAppendDownResult(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, method string
-		in           wire.Value
-		opts         mapping.ResultOptions
-		want         string
-		notes        mapping.Notes
-	}{
-		{
-			name: "§6.1 hints, type and identity stop at the bridge", method: "prompts/list",
-			in:   `{"resultType":"complete","prompts":[{"name":"p","icons":[]}],"ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `}}`,
-			want: `{"prompts":[{"name":"p","icons":[]}]}`, notes: notesOf(mapping.NoteCacheHints),
-		},
-		{
-			name: "A31 a result without type is complete", method: "resources/list", in: `{"resources":[ 1e-07 ]}`,
-			want: `{"resources":[ 1e-07 ]}`,
-		},
-		{
-			name: "A29 vendor keys of _meta and their numbers stay", method: "prompts/get",
-			in:   `{"_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `,"com.acme/cost":1e-07,"io.modelcontextprotocol/subscriptionId":1},"messages":[]}`,
-			want: `{"messages":[],"_meta":{"com.acme/cost":1e-07}}`,
-		},
-		{
-			name: "§3.6 legacy keys are not the server's to set", method: "prompts/get",
-			in:   `{"messages":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"x"},"io.modelcontextprotocol/model-immediate-response":"y"}}`,
-			want: `{"messages":[]}`, notes: notesOf(mapping.NoteReservedMeta),
-		},
-		{
-			name: "§6.1 hints are a vendor's where results are not cached", method: "prompts/get",
-			in: `{"messages":[],"ttlMs":1,"cacheScope":"x"}`, want: `{"messages":[],"ttlMs":1,"cacheScope":"x"}`,
-		},
-		{
-			name: "§3.3 resources/read has hints", method: "resources/read",
-			in:   `{"contents":[],"ttlMs":0,"cacheScope":"private","resultType":"complete"}`,
-			want: `{"contents":[]}`, notes: notesOf(mapping.NoteCacheHints),
-		},
-		{
-			name: "§6.1 members of a retry mean nothing in a complete result", method: "resources/read",
-			in:   `{"contents":[],"inputRequests":{},"requestState":"s"}`,
-			want: `{"contents":[]}`, notes: notesOf(mapping.NoteStrayMember),
-		},
-		{
-			name: "G-3 a vendor method loses its type and nothing else", method: "acme/dig",
-			in:   `{"resultType":"complete","ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800","a":1,"_meta":{}}`,
-			want: "", // the duplicate in a result is refused below
-		},
-		{
-			name: "G-3 a vendor method without duplicates", method: "acme/dig",
-			in:   `{"resultType":"complete","ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800","_meta":{}}`,
-			want: `{"ttlMs":1,"inputRequests":2,"task":{"taskId":"x"},"nextCursor":"","\u0061":"\ud800"}`,
-		},
-		{
-			name: "§3.3 the empty cursor gets an alias", method: "prompts/list", in: `{"prompts":[],"nextCursor":""}`,
-			want: `{"prompts":[],"nextCursor":"~"}`, notes: notesOf(mapping.NoteCursor),
-		},
-		{
-			name: "§3.3 other cursors are opaque", method: "resources/templates/list", in: `{"resourceTemplates":[],"nextCursor":"\u0061/~"}`,
-			want: `{"resourceTemplates":[],"nextCursor":"\u0061/~"}`,
-		},
-		{
-			name: "§3.3 a null cursor ends the list", method: "prompts/list", in: `{"prompts":[],"nextCursor":null}`,
-			want: `{"prompts":[]}`,
-		},
-		{
-			name: "A31 completion", method: "completion/complete", in: `{"completion":{"values":["ab"],"hasMore":false},"resultType":"complete"}`,
-			want: `{"completion":{"values":["ab"],"hasMore":false}}`,
-		},
-		{
-			name: "tools/call goes its own way", method: "tools/call", in: `{"content":[],"structuredContent":[1]}`,
-			want:  `{"content":[{"type":"text","text":"[1]"}],"structuredContent":{"result":[1]}}`,
-			notes: notesOf(mapping.NoteStructuredWrapped, mapping.NoteTextAdded),
-		},
-		{
-			name: "tools/list goes its own way", method: "tools/list", in: `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`,
-			opts: mapping.ResultOptions{Tasks: true},
-			want: `{"tools":[{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}`,
-		},
-	}
-	for _, tt := range tests {
+	for _, tt := range downResults {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.want == "" {

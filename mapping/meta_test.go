@@ -19,113 +19,115 @@ func orbitEnvelope() mapping.Envelope {
 	return mapping.Envelope{ClientInfo: orbit, Capabilities: `{"roots":{}}`, ProgressToken: "70002"}
 }
 
+// upParamsCases are params of legacy clients and what a modern server gets.
+var upParamsCases = []struct {
+	name, method string
+	in           wire.Value
+	edit         func(*mapping.Envelope)
+	want         string
+	notes        mapping.Notes
+}{
+	{
+		name: "A-U3 params are created", method: "tools/list", in: "",
+		want: `{"_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "A-U1 empty params get the envelope", method: "tools/list", in: "{}",
+		want: `{"_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "A-U1 no client info, no capabilities", method: "tools/list", in: "{}",
+		edit: func(e *mapping.Envelope) { *e = mapping.Envelope{} },
+		want: `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`,
+	},
+	{
+		name: "§3.4 the session's level goes along", method: "prompts/list", in: "{}",
+		edit: func(e *mapping.Envelope) { e.LogLevel = "warning" },
+		want: `{"_meta":{` + orbitMeta + `,"io.modelcontextprotocol/logLevel":"warning"}}`,
+	},
+	{
+		name: "A29 the token is replaced, vendor keys and numbers stay", method: "tools/call",
+		in:   `{"name":"sieve","arguments":{"seed":12345678901234567890},"_meta":{"progressToken":5,"com.acme/trace":"x"}}`,
+		want: `{"name":"sieve","arguments":{"seed":12345678901234567890},"_meta":{` + orbitMeta + `,"progressToken":70002,"com.acme/trace":"x"}}`,
+	},
+	{
+		name: "G-9 no token of ours: progress is not asked for", method: "tools/call",
+		in:   `{"name":"a","_meta":{"progressToken":"p"}}`,
+		edit: func(e *mapping.Envelope) { e.ProgressToken = "" },
+		want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "G-9 a null token asks for nothing", method: "tools/call",
+		in:   `{"name":"a","_meta":{"progressToken":null}}`,
+		want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "G-9 a token is never invented", method: "tools/call", in: `{"name":"a"}`,
+		want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "§3.6 reserved keys are overwritten or stripped", method: "tools/call",
+		in: `{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"evil","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}},` +
+			`"io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/subscriptionId":1,"io.modelcontextprotocol/serverInfo":{},` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","traceparent":"00-a-b-01","io.modelcontextprotocol/ui":{}},"name":"a"}`,
+		want:  `{"_meta":{` + orbitMeta + `,"traceparent":"00-a-b-01","io.modelcontextprotocol/ui":{}},"name":"a"}`,
+		notes: notesOf(mapping.NoteReservedMeta),
+	},
+	{
+		name: "A-T4 related-task and model-immediate-response are ignored", method: "tools/call",
+		in:   `{"name":"a","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"z"},"io.modelcontextprotocol/model-immediate-response":"x"}}`,
+		want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "A-T1 task is removed", method: "prompts/get", in: `{"name":"brief","task":{"ttl":9}}`,
+		want: `{"name":"brief","_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteTaskMember),
+	},
+	{
+		name: "§6.1 a legacy client must not forge a retry", method: "tools/call",
+		in:   `{"name":"a","inputResponses":{"x":{"action":"accept"}},"requestState":"forged"}`,
+		want: `{"name":"a","_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteForgedRetry),
+	},
+	{
+		name: "G-3 where they mean nothing these are unknown members", method: "tools/list",
+		in:   `{"inputResponses":1,"requestState":2,"x":[1e-07]}`,
+		want: `{"inputResponses":1,"requestState":2,"x":[1e-07],"_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "A-M2 a retry carries the answers and the state", method: "tools/call",
+		in:    `{"name":"blast","requestState":"forged","arguments":{"kg":3},"_meta":{"v":1}}`,
+		edit:  func(e *mapping.Envelope) { e.Retry = ext2026.Retry{InputResponses: `{"k":{}}`, RequestState: `"s~1"`} },
+		want:  `{"name":"blast","arguments":{"kg":3},"inputResponses":{"k":{}},"requestState":"s~1","_meta":{` + orbitMeta + `,"v":1}}`,
+		notes: notesOf(mapping.NoteForgedRetry),
+	},
+	{
+		name: "A-M3 a retry without answers", method: "prompts/get", in: `{"name":"brief"}`,
+		edit: func(e *mapping.Envelope) { e.Retry = ext2026.Retry{RequestState: `"later"`} },
+		want: `{"name":"brief","requestState":"later","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "§3.3 the alias of a cursor is resolved", method: "tools/list", in: `{"cursor":"~"}`,
+		want: `{"cursor":"","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "§3.3 other cursors are opaque", method: "resources/templates/list", in: `{"cursor":"a\u0062~"}`,
+		want: `{"cursor":"a\u0062~","_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "§1.3 a vendor method gets the envelope", method: "acme/dig",
+		in:   `{"cursor":"~","task":1,"deep":{"task":1},"_meta":{}}`,
+		want: `{"cursor":"~","deep":{"task":1},"_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteTaskMember),
+	},
+	{
+		name: "G-2 user data survives byte for byte", method: "tools/call",
+		in: `{ "n\u0061me" : "a" , "arguments" : { "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} } }`,
+		want: `{"n\u0061me":"a","arguments":{ "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} },` +
+			`"_meta":{` + orbitMeta + `}}`,
+	},
+}
+
 func TestAppendUpParams(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, method string
-		in           wire.Value
-		edit         func(*mapping.Envelope)
-		want         string
-		notes        mapping.Notes
-	}{
-		{
-			name: "A-U3 params are created", method: "tools/list", in: "",
-			want: `{"_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "A-U1 empty params get the envelope", method: "tools/list", in: "{}",
-			want: `{"_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "A-U1 no client info, no capabilities", method: "tools/list", in: "{}",
-			edit: func(e *mapping.Envelope) { *e = mapping.Envelope{} },
-			want: `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`,
-		},
-		{
-			name: "§3.4 the session's level goes along", method: "prompts/list", in: "{}",
-			edit: func(e *mapping.Envelope) { e.LogLevel = "warning" },
-			want: `{"_meta":{` + orbitMeta + `,"io.modelcontextprotocol/logLevel":"warning"}}`,
-		},
-		{
-			name: "A29 the token is replaced, vendor keys and numbers stay", method: "tools/call",
-			in:   `{"name":"sieve","arguments":{"seed":12345678901234567890},"_meta":{"progressToken":5,"com.acme/trace":"x"}}`,
-			want: `{"name":"sieve","arguments":{"seed":12345678901234567890},"_meta":{` + orbitMeta + `,"progressToken":70002,"com.acme/trace":"x"}}`,
-		},
-		{
-			name: "G-9 no token of ours: progress is not asked for", method: "tools/call",
-			in:   `{"name":"a","_meta":{"progressToken":"p"}}`,
-			edit: func(e *mapping.Envelope) { e.ProgressToken = "" },
-			want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "G-9 a null token asks for nothing", method: "tools/call",
-			in:   `{"name":"a","_meta":{"progressToken":null}}`,
-			want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "G-9 a token is never invented", method: "tools/call", in: `{"name":"a"}`,
-			want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "§3.6 reserved keys are overwritten or stripped", method: "tools/call",
-			in: `{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"evil","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}},` +
-				`"io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/subscriptionId":1,"io.modelcontextprotocol/serverInfo":{},` +
-				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","traceparent":"00-a-b-01","io.modelcontextprotocol/ui":{}},"name":"a"}`,
-			want:  `{"_meta":{` + orbitMeta + `,"traceparent":"00-a-b-01","io.modelcontextprotocol/ui":{}},"name":"a"}`,
-			notes: notesOf(mapping.NoteReservedMeta),
-		},
-		{
-			name: "A-T4 related-task and model-immediate-response are ignored", method: "tools/call",
-			in:   `{"name":"a","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"z"},"io.modelcontextprotocol/model-immediate-response":"x"}}`,
-			want: `{"name":"a","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "A-T1 task is removed", method: "prompts/get", in: `{"name":"brief","task":{"ttl":9}}`,
-			want: `{"name":"brief","_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteTaskMember),
-		},
-		{
-			name: "§6.1 a legacy client must not forge a retry", method: "tools/call",
-			in:   `{"name":"a","inputResponses":{"x":{"action":"accept"}},"requestState":"forged"}`,
-			want: `{"name":"a","_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteForgedRetry),
-		},
-		{
-			name: "G-3 where they mean nothing these are unknown members", method: "tools/list",
-			in:   `{"inputResponses":1,"requestState":2,"x":[1e-07]}`,
-			want: `{"inputResponses":1,"requestState":2,"x":[1e-07],"_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "A-M2 a retry carries the answers and the state", method: "tools/call",
-			in:    `{"name":"blast","requestState":"forged","arguments":{"kg":3},"_meta":{"v":1}}`,
-			edit:  func(e *mapping.Envelope) { e.Retry = ext2026.Retry{InputResponses: `{"k":{}}`, RequestState: `"s~1"`} },
-			want:  `{"name":"blast","arguments":{"kg":3},"inputResponses":{"k":{}},"requestState":"s~1","_meta":{` + orbitMeta + `,"v":1}}`,
-			notes: notesOf(mapping.NoteForgedRetry),
-		},
-		{
-			name: "A-M3 a retry without answers", method: "prompts/get", in: `{"name":"brief"}`,
-			edit: func(e *mapping.Envelope) { e.Retry = ext2026.Retry{RequestState: `"later"`} },
-			want: `{"name":"brief","requestState":"later","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "§3.3 the alias of a cursor is resolved", method: "tools/list", in: `{"cursor":"~"}`,
-			want: `{"cursor":"","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "§3.3 other cursors are opaque", method: "resources/templates/list", in: `{"cursor":"a\u0062~"}`,
-			want: `{"cursor":"a\u0062~","_meta":{` + orbitMeta + `}}`,
-		},
-		{
-			name: "§1.3 a vendor method gets the envelope", method: "acme/dig",
-			in:   `{"cursor":"~","task":1,"deep":{"task":1},"_meta":{}}`,
-			want: `{"cursor":"~","deep":{"task":1},"_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteTaskMember),
-		},
-		{
-			name: "G-2 user data survives byte for byte", method: "tools/call",
-			in: `{ "n\u0061me" : "a" , "arguments" : { "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} } }`,
-			want: `{"n\u0061me":"a","arguments":{ "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} },` +
-				`"_meta":{` + orbitMeta + `}}`,
-		},
-	}
-	for _, tt := range tests {
+	for _, tt := range upParamsCases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			env := orbitEnvelope()

@@ -57,6 +57,16 @@ func AppendUpAcknowledged(dst []byte, honoured ext2026.SubscriptionFilter, id wi
 	return w.End()
 }
 
+// AppendUpListenResult appends the result with which a subscription ends
+// gracefully (§3.5 B 4), for the listen request with this id. ServerInfo is the
+// server's Implementation, or absent.
+func AppendUpListenResult(dst []byte, id, serverInfo wire.Value) []byte {
+	w := wire.Begin(dst)
+	w.Text("resultType", string(ext2026.ResultComplete))
+	writeMeta(&w, Up, &wire.Object{}, metaPlan{subscription: id, serverInfo: serverInfo})
+	return w.End()
+}
+
 // AppendDownNotification appends the params of a notification that both eras
 // have, for a legacy client: without subscriptionId and the other keys that the
 // modern era reserves. Params that end up empty are left out: nothing is

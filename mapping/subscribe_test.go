@@ -30,6 +30,15 @@ func TestAppendUpAcknowledged(t *testing.T) {
 	}
 }
 
+// B64: the end names the subscription and the server.
+func TestAppendUpListenResult(t *testing.T) {
+	t.Parallel()
+	checkOut(t, mapping.AppendUpListenResult([]byte(prefix), "77", quarry), 0, nil,
+		`{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":77,"io.modelcontextprotocol/serverInfo":`+quarry+`}}`, 0)
+	checkOut(t, mapping.AppendUpListenResult([]byte(prefix), `"L"`, ""), 0, nil,
+		`{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"L"}}`, 0)
+}
+
 // §3.5 A 1: filters are requested only for what is offered.
 func TestListenFilter(t *testing.T) {
 	t.Parallel()

@@ -12,80 +12,83 @@ import (
 	"github.com/taskbridge/taskbridge/mapping"
 )
 
+const optionalTask = `"execution":{"taskSupport":"optional"}`
+
+// toolPages are pages of tools and what a legacy client gets.
+var toolPages = []struct {
+	name  string
+	in    wire.Value
+	opts  mapping.ResultOptions
+	want  string
+	facts []mapping.ToolFacts
+	notes mapping.Notes
+}{
+	{
+		name: "A18 hints, cursor, annotations and a tool with an illegal one",
+		in: `{"resultType":"complete","ttlMs":120000,"cacheScope":"public","nextCursor":"","tools":[` +
+			`{"name":"broken","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Two Words"}}}},` +
+			`{"name":"assay","inputSchema":{"type":"object","properties":{"site":{"type":"string","x-mcp-header":"Site"},"depth":{"type":"integer"}}}}],` +
+			`"_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `}}`,
+		opts: mapping.ResultOptions{Tasks: true},
+		want: `{"nextCursor":"~","tools":[{"name":"assay","inputSchema":{"type":"object","properties":{"site":{"type":"string"},"depth":{"type":"integer"}}},` + optionalTask + `}]}`,
+		facts: []mapping.ToolFacts{
+			{Name: "assay", Headers: []ext2026.ParamHeader{{Name: "Site", Path: []string{"site"}}}},
+		},
+		notes: notesOf(mapping.NoteCacheHints, mapping.NoteCursor, mapping.NoteToolDropped, mapping.NoteHeaderAnnotation),
+	},
+	{
+		name: "A21 output schemas",
+		in: `{"tools":[{"name":"grades","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}},` +
+			`{"outputSchema":{"items":{"$ref":"x.json"}},"inputSchema":{"type":"object"},"name":"lost"},` +
+			`{"name":"plain","outputSchema":{"type":"object"},"inputSchema":{"type":"object"}}]}`,
+		want: `{"tools":[{"name":"grades","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"result":{"type":"array"}},"required":["result"]}},` +
+			`{"inputSchema":{"type":"object"},"name":"lost"},` +
+			`{"name":"plain","outputSchema":{"type":"object"},"inputSchema":{"type":"object"}}]}`,
+		facts: []mapping.ToolFacts{{Name: "grades", Wrapped: true}, {Name: "lost", Wrapped: true}, {Name: "plain"}},
+		notes: notesOf(mapping.NoteOutputWrapped, mapping.NoteOutputOmitted),
+	},
+	{
+		name: "§6.2 a modern tool's execution is replaced", in: `{"tools":[{"execution":{"taskSupport":"required"},"name":"a","inputSchema":{"type":"object"}}]}`,
+		opts:  mapping.ResultOptions{Tasks: true},
+		want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"},` + optionalTask + `}]}`,
+		facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteExecution),
+	},
+	{
+		name: "§6.2 or dropped", in: `{"tools":[{"execution":{"taskSupport":"required"},"name":"a","inputSchema":{"type":"object"}}]}`,
+		want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`,
+		facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteExecution),
+	},
+	{
+		name: "A79 _meta, icons and unknown members pass",
+		in:   `{"x":1e-07,"tools":[{"name":"map","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://map/main"},"com.acme/z":[1]},"icons":[{"src":"a:b"}],"x":{"execution":1}}]}`,
+		want: `{"x":1e-07,"tools":[{"name":"map","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://map/main"},"com.acme/z":[1]},"icons":[{"src":"a:b"}],"x":{"execution":1}}]}`,
+
+		facts: []mapping.ToolFacts{{Name: "map"}},
+	},
+	{name: "no tools", in: `{"tools":[ ]}`, want: `{"tools":[]}`},
+	{
+		name: "all tools dropped", in: `{"tools":[{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}]}`,
+		want: `{"tools":[]}`, notes: notesOf(mapping.NoteToolDropped),
+	},
+	{
+		name:  "§3.9 2025-06-18 has neither tasks nor icons",
+		in:    `{"tools":[{"name":"a","title":"A","icons":[],"inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{},"annotations":{"title":"t"}}]}`,
+		opts:  mapping.ResultOptions{Version: "2025-06-18", Tasks: true},
+		want:  `{"tools":[{"name":"a","title":"A","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{},"annotations":{"title":"t"}}]}`,
+		facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteOlderRevision),
+	},
+	{
+		name:  "§3.9 2025-03-26 has no titles, output schemas and _meta either",
+		in:    `{"tools":[{"name":"a","title":"A","inputSchema":{"type":"object"},"outputSchema":{"type":"array"},"_meta":{},"annotations":{"title":"t"}}]}`,
+		opts:  mapping.ResultOptions{Version: "2025-03-26"},
+		want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"title":"t"}}]}`,
+		facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteOlderRevision),
+	},
+}
+
 func TestAppendDownToolsList(t *testing.T) {
 	t.Parallel()
-	const own = `"execution":{"taskSupport":"optional"}`
-	tests := []struct {
-		name  string
-		in    wire.Value
-		opts  mapping.ResultOptions
-		want  string
-		facts []mapping.ToolFacts
-		notes mapping.Notes
-	}{
-		{
-			name: "A18 hints, cursor, annotations and a tool with an illegal one",
-			in: `{"resultType":"complete","ttlMs":120000,"cacheScope":"public","nextCursor":"","tools":[` +
-				`{"name":"broken","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Two Words"}}}},` +
-				`{"name":"assay","inputSchema":{"type":"object","properties":{"site":{"type":"string","x-mcp-header":"Site"},"depth":{"type":"integer"}}}}],` +
-				`"_meta":{"io.modelcontextprotocol/serverInfo":` + quarry + `}}`,
-			opts: mapping.ResultOptions{Tasks: true},
-			want: `{"nextCursor":"~","tools":[{"name":"assay","inputSchema":{"type":"object","properties":{"site":{"type":"string"},"depth":{"type":"integer"}}},` + own + `}]}`,
-			facts: []mapping.ToolFacts{
-				{Name: "assay", Headers: []ext2026.ParamHeader{{Name: "Site", Path: []string{"site"}}}},
-			},
-			notes: notesOf(mapping.NoteCacheHints, mapping.NoteCursor, mapping.NoteToolDropped, mapping.NoteHeaderAnnotation),
-		},
-		{
-			name: "A21 output schemas",
-			in: `{"tools":[{"name":"grades","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}},` +
-				`{"outputSchema":{"items":{"$ref":"x.json"}},"inputSchema":{"type":"object"},"name":"lost"},` +
-				`{"name":"plain","outputSchema":{"type":"object"},"inputSchema":{"type":"object"}}]}`,
-			want: `{"tools":[{"name":"grades","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"result":{"type":"array"}},"required":["result"]}},` +
-				`{"inputSchema":{"type":"object"},"name":"lost"},` +
-				`{"name":"plain","outputSchema":{"type":"object"},"inputSchema":{"type":"object"}}]}`,
-			facts: []mapping.ToolFacts{{Name: "grades", Wrapped: true}, {Name: "lost", Wrapped: true}, {Name: "plain"}},
-			notes: notesOf(mapping.NoteOutputWrapped, mapping.NoteOutputOmitted),
-		},
-		{
-			name: "§6.2 a modern tool's execution is replaced", in: `{"tools":[{"execution":{"taskSupport":"required"},"name":"a","inputSchema":{"type":"object"}}]}`,
-			opts:  mapping.ResultOptions{Tasks: true},
-			want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"},` + own + `}]}`,
-			facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteExecution),
-		},
-		{
-			name: "§6.2 or dropped", in: `{"tools":[{"execution":{"taskSupport":"required"},"name":"a","inputSchema":{"type":"object"}}]}`,
-			want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`,
-			facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteExecution),
-		},
-		{
-			name: "A79 _meta, icons and unknown members pass",
-			in:   `{"x":1e-07,"tools":[{"name":"map","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://map/main"},"com.acme/z":[1]},"icons":[{"src":"a:b"}],"x":{"execution":1}}]}`,
-			want: `{"x":1e-07,"tools":[{"name":"map","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://map/main"},"com.acme/z":[1]},"icons":[{"src":"a:b"}],"x":{"execution":1}}]}`,
-
-			facts: []mapping.ToolFacts{{Name: "map"}},
-		},
-		{name: "no tools", in: `{"tools":[ ]}`, want: `{"tools":[]}`},
-		{
-			name: "all tools dropped", in: `{"tools":[{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}]}`,
-			want: `{"tools":[]}`, notes: notesOf(mapping.NoteToolDropped),
-		},
-		{
-			name:  "§3.9 2025-06-18 has neither tasks nor icons",
-			in:    `{"tools":[{"name":"a","title":"A","icons":[],"inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{},"annotations":{"title":"t"}}]}`,
-			opts:  mapping.ResultOptions{Version: "2025-06-18", Tasks: true},
-			want:  `{"tools":[{"name":"a","title":"A","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{},"annotations":{"title":"t"}}]}`,
-			facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteOlderRevision),
-		},
-		{
-			name:  "§3.9 2025-03-26 has no titles, output schemas and _meta either",
-			in:    `{"tools":[{"name":"a","title":"A","inputSchema":{"type":"object"},"outputSchema":{"type":"array"},"_meta":{},"annotations":{"title":"t"}}]}`,
-			opts:  mapping.ResultOptions{Version: "2025-03-26"},
-			want:  `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"title":"t"}}]}`,
-			facts: []mapping.ToolFacts{{Name: "a"}}, notes: notesOf(mapping.NoteOlderRevision),
-		},
-	}
-	for _, tt := range tests {
+	for _, tt := range toolPages {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			in := modernResult(t, "tools/list", tt.in)
