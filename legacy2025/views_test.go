@@ -13,8 +13,10 @@ func listOf(method string) func(wire.Value) (legacy2025.ListResult, error) {
 
 func parseTool(v wire.Value) (legacy2025.Tool, error) { return legacy2025.ParseTool(v, "tool") }
 
-const who = `"clientInfo":{"name":"n","version":"1"}`
-const server = `"serverInfo":{"name":"n","version":"1"}`
+const (
+	who    = `"clientInfo":{"name":"n","version":"1"}`
+	server = `"serverInfo":{"name":"n","version":"1"}`
+)
 
 // refusals are messages, by view, and where the view finds fault.
 var refusals = []struct {

@@ -66,8 +66,13 @@ func TestProgressGrew(t *testing.T) {
 		last, next wire.Value
 		want       bool
 	}{
-		{"", "0", true}, {"0", "0.5", true}, {"1", "1.0", false}, {"2", "1", false}, {"1e2", "99", false},
-		{"9007199254740992", "9007199254740993", true}, {"1e999999999", "1", true},
+		{"", "0", true},
+		{"0", "0.5", true},
+		{"1", "1.0", false},
+		{"2", "1", false},
+		{"1e2", "99", false},
+		{"9007199254740992", "9007199254740993", true},
+		{"1e999999999", "1", true},
 	}
 	for _, tt := range tests {
 		if got := mapping.ProgressGrew(tt.last, tt.next); got != tt.want {
