@@ -45,11 +45,6 @@ func appendDownElicit(dst []byte, params wire.Value, o QuestionOptions) ([]byte,
 	return w.End(), notes, nil
 }
 
-// noQuestion says that a question cannot be put to the other side.
-func noQuestion(dir Dir, method, path string) error {
-	return &Error{Dir: dir, Method: method, Path: path, Err: ErrNoCounterpart}
-}
-
 // writeOldSchema writes a requestedSchema for a 2025-06-18 client, which knows
 // plain fields and single-select enums with enumNames (§3.9).
 func writeOldSchema(w *wire.Writer, schema wire.Value) (Notes, error) {
@@ -82,7 +77,8 @@ func writeOldSchema(w *wire.Writer, schema wire.Value) (Notes, error) {
 
 func writeOldField(w *wire.Writer, field wire.Member) (Notes, error) {
 	kind, _ := field.Value.Get("type").Text()
-	if kind == "array" || field.Value.Get("anyOf").Present() {
+	choices := field.Value.Get("oneOf")
+	if kind == "array" || field.Value.Get("anyOf").Present() || !areChoices(choices) {
 		// A multiple choice has no equivalent.
 		return 0, noQuestion(Down, ext2026.MethodElicitationCreate, "params.requestedSchema.properties")
 	}
@@ -96,9 +92,9 @@ func writeOldField(w *wire.Writer, field wire.Member) (Notes, error) {
 	for m := range field.Value.Members() {
 		switch {
 		case m.Name == "oneOf":
-			writeEnum(&out, m.Value)
+			writeEnum(&out, choices)
 			notes = notes.With(NoteQuestionForm)
-		case m.Name == "default" && kind != "boolean":
+		case choices.Present() && (m.Name == "enum" || m.Name == "enumNames"), m.Name == "default" && kind != "boolean":
 			notes = notes.With(NoteQuestionForm)
 		default:
 			out.Copy(m)
@@ -108,7 +104,21 @@ func writeOldField(w *wire.Writer, field wire.Member) (Notes, error) {
 	return notes, nil
 }
 
-// writeEnum writes titled choices as the parallel lists enum and enumNames.
+// areChoices reports whether oneOf, if there is one, lists titled constants.
+func areChoices(oneOf wire.Value) bool {
+	if oneOf.Present() && oneOf.Kind() != wire.KindArray {
+		return false
+	}
+	for _, choice := range oneOf.Elements() {
+		if !choice.Get("const").Present() {
+			return false
+		}
+	}
+	return true
+}
+
+// writeEnum writes titled choices as the parallel lists enum and enumNames. A
+// choice without a title is shown by its value.
 func writeEnum(w *wire.Writer, choices wire.Value) {
 	for _, list := range [...]struct{ name, from string }{{"enum", "const"}, {"enumNames", "title"}} {
 		w.Name(list.name)
@@ -127,30 +137,6 @@ func writeEnum(w *wire.Writer, choices wire.Value) {
 	}
 }
 
-// writeUpElicit writes the params of a modern elicitation.
-func writeUpElicit(w *wire.Writer, params wire.Value) (Notes, error) {
-	if _, ok := legacy2025.ElicitMode(params); !ok || !params.IsObject() {
-		return 0, noQuestion(Up, legacy2025.MethodElicitationCreate, "params.mode")
-	}
-	var notes Notes
-	w.Name("params")
-	out := wire.Begin(w.Buf())
-	for m := range params.Members() {
-		switch m.Name {
-		case "_meta":
-			notes |= questionMeta(m.Value)
-		case "task":
-			notes = notes.With(NoteTaskMember)
-		case "elicitationId":
-			notes = notes.With(NoteElicitationID)
-		default:
-			out.Copy(m)
-		}
-	}
-	w.SetBuf(out.End())
-	return notes, nil
-}
-
 // AppendUpURLElicitations appends the inputRequests for the URLs that a legacy
 // server's -32042 asks the user to visit first, under the keys url-1, url-2 and so
 // on. The ids stay with the bridge.
@@ -162,8 +148,7 @@ func AppendUpURLElicitations(dst []byte, list []legacy2025.URLElicitation) []byt
 		w.Name("url-" + strconv.Itoa(i+1))
 		entry := wire.Begin(w.Buf())
 		entry.Text("method", ext2026.MethodElicitationCreate)
-		// The entry was read: it has a mode and is an object.
-		_, _ = writeUpElicit(&entry, elicitation.Raw)
+		writeUpQuestion(&entry, &elicitation.Object)
 		w.SetBuf(entry.End())
 	}
 	return w.End()

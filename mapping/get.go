@@ -215,6 +215,9 @@ func appendUpTask(dst []byte, in *legacy2025.Task, handle string, o UpTaskOption
 	case ext2026.StatusWorking, ext2026.StatusCancelled:
 		// These carry nothing.
 	}
+	if in.Meta().Has(wire.MetaImmediateResponse) {
+		notes = notes.With(NoteImmediateResponse) // it belongs to the creation alone
+	}
 	notes |= writeMeta(&w, Up, in.Meta(), plan)
 	return w.End(), notes, nil
 }

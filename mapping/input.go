@@ -92,7 +92,7 @@ func AppendDownInputRequest(dst []byte, in ext2026.InputRequest, o QuestionOptio
 		buf, notes := appendDownRoots(dst, in.Params, o)
 		return buf, notes, nil
 	default:
-		return dst, 0, &Error{Dir: Down, Method: in.Method, Path: "method", Err: ErrNoCounterpart}
+		return dst, 0, noQuestion(Down, in.Method, "method")
 	}
 }
 
@@ -108,21 +108,54 @@ func AppendUpInputRequest(dst []byte, method string, params wire.Value) ([]byte,
 	w := wire.Begin(dst)
 	w.Text("method", method)
 	var notes Notes
-	var err error
+	obj, err := wire.OptionalObject(params, "params")
+	if err != nil {
+		return dst, 0, malformed(Up, method, err)
+	}
 	switch method {
 	case legacy2025.MethodElicitationCreate:
-		notes, err = writeUpElicit(&w, params)
+		if _, known := legacy2025.ElicitMode(params); !known || !params.Present() {
+			return dst, 0, noQuestion(Up, method, "params.mode")
+		}
+		notes = writeUpQuestion(&w, &obj)
 	case legacy2025.MethodSamplingCreateMessage:
-		notes, err = writeUpSampling(&w, params)
+		if !params.Present() {
+			return dst, 0, malformed(Up, method, wire.Wrong("params", "an object"))
+		}
+		notes = writeUpQuestion(&w, &obj)
 	case legacy2025.MethodRootsList:
-		notes = writeUpRoots(&w, params)
+		notes = writeUpRoots(&w, &obj)
 	default:
-		err = &Error{Dir: Up, Method: method, Path: "method", Err: ErrNoCounterpart}
-	}
-	if err != nil {
-		return dst, 0, err
+		return dst, 0, noQuestion(Up, method, "method")
 	}
 	return w.End(), notes, nil
+}
+
+// noQuestion says that a question cannot be put to the other side.
+func noQuestion(dir Dir, method, path string) error {
+	return &Error{Dir: dir, Method: method, Path: path, Err: ErrNoCounterpart}
+}
+
+// writeUpQuestion writes the params of a modern question: those of the legacy
+// request without what the bridge keeps (B-I3).
+func writeUpQuestion(w *wire.Writer, params *wire.Object) Notes {
+	var notes Notes
+	w.Name("params")
+	out := wire.Begin(w.Buf())
+	for _, m := range params.Members() {
+		switch m.Name {
+		case "_meta":
+			notes |= questionMeta(m.Value)
+		case "task":
+			notes = notes.With(NoteTaskMember)
+		case "elicitationId":
+			notes = notes.With(NoteElicitationID)
+		default:
+			out.Copy(m)
+		}
+	}
+	w.SetBuf(out.End())
+	return notes
 }
 
 // AppendUpInputResponse appends the InputResponse for a legacy client's answer to

@@ -23,10 +23,10 @@ func appendDownRoots(dst []byte, params wire.Value, o QuestionOptions) ([]byte, 
 
 // writeUpRoots writes the params of a modern roots/list, which go unless a vendor
 // put something there besides _meta and task (§3.3, G-3).
-func writeUpRoots(w *wire.Writer, params wire.Value) Notes {
+func writeUpRoots(w *wire.Writer, params *wire.Object) Notes {
 	var notes Notes
 	keep := false
-	for m := range params.Members() {
+	for _, m := range params.Members() {
 		switch m.Name {
 		case "_meta":
 			notes |= questionMeta(m.Value)
@@ -41,7 +41,7 @@ func writeUpRoots(w *wire.Writer, params wire.Value) Notes {
 	}
 	w.Name("params")
 	out := wire.Begin(w.Buf())
-	for m := range params.Members() {
+	for _, m := range params.Members() {
 		if m.Name != "_meta" && m.Name != "task" {
 			out.Copy(m)
 		}

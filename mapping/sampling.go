@@ -146,25 +146,3 @@ func appendDownToolResult(dst []byte, block wire.Value) ([]byte, Notes) {
 	}
 	return w.End(), notes
 }
-
-// writeUpSampling writes the params of a modern sampling/createMessage.
-func writeUpSampling(w *wire.Writer, params wire.Value) (Notes, error) {
-	if !params.IsObject() {
-		return 0, &Error{Dir: Up, Method: legacy2025.MethodSamplingCreateMessage, Path: "params", Err: wire.Wrong("params", "an object")}
-	}
-	var notes Notes
-	w.Name("params")
-	out := wire.Begin(w.Buf())
-	for m := range params.Members() {
-		switch m.Name {
-		case "_meta":
-			notes |= questionMeta(m.Value)
-		case "task":
-			notes = notes.With(NoteTaskMember)
-		default:
-			out.Copy(m)
-		}
-	}
-	w.SetBuf(out.End())
-	return notes, nil
-}
