@@ -47,6 +47,7 @@ func (b *Bridge) backend(c *config.Backend) (*bridge.Backend, error) {
 		URL: target, HTTP: client, Env: b.env, Logger: b.logger, Filter: leak.Modern(b.logger).Apply,
 		Limits: modern.Limits{Result: b.cfg.Limits.Result}, Times: times,
 	})
+	b.stops = append(b.stops, back.CloseIdle)
 	era, err := probe.NewCache(probe.CacheOptions{
 		Era: probe.Era(c.Era), URL: target, HTTP: client, Env: b.env, Timeout: b.cfg.Times.Probe, Reprobe: b.cfg.Times.Reprobe,
 	})
@@ -110,6 +111,13 @@ func (t *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set(t.header.Name, t.header.Value)
 	return t.next.RoundTrip(r)
+}
+
+// CloseIdleConnections passes on what [http.Client.CloseIdleConnections] asks.
+func (t *headerTransport) CloseIdleConnections() {
+	if closer, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		closer.CloseIdleConnections()
+	}
 }
 
 // startDemo runs the built-in modern server on a network of its own and returns

@@ -62,7 +62,7 @@ type Bridge struct {
 	tasks *task.Manager
 	watch *watch.Watcher
 	face  *legacy.Face
-	stops []func() // of built-in servers
+	stops []func() // of built-in servers and of clients
 }
 
 // New builds a bridge. The error says what cannot be opened; a store that
