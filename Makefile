@@ -14,7 +14,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/taskbridge
-	$(GO) build -trimpath -o bin/taskbridge ./cmd/taskbridge
+	$(GO) build -o bin/taskbridge ./cmd/taskbridge
 
 test: ## run all tests that need only Go
 	$(GO) test ./...
