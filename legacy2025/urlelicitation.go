@@ -14,8 +14,9 @@ type URLElicitation struct {
 	URL string
 	// Message is message; required.
 	Message string
-	// Raw is the entry as received.
-	Raw wire.Value
+
+	// Object is the entry as received.
+	wire.Object
 }
 
 // ParseURLElicitations reads the data of a [CodeURLElicitationRequired] error: an
@@ -49,7 +50,7 @@ func parseURLElicitation(v wire.Value, path string) (URLElicitation, error) {
 	if mode, _ := obj.Get("mode").Text(); mode != ElicitURL {
 		return URLElicitation{}, wire.Wrong(wire.Join(path, "mode"), `"url"`)
 	}
-	entry := URLElicitation{Raw: v}
+	entry := URLElicitation{Object: obj}
 	for _, field := range []struct {
 		name string
 		to   *string

@@ -195,8 +195,13 @@ func TestBelow(t *testing.T) {
 		path, at string
 		want     bool
 	}{
-		{"x", "", true}, {"result", "result", true}, {"result.x", "result", true}, {"result[0]", "result", true}, {"results", "result", false},
-		{"inputRequests.k1.params.task.ttl", "inputRequests.*.params.task", true}, {"inputRequests.k1.params.tasks", "inputRequests.*.params.task", false},
+		{"x", "", true},
+		{"result", "result", true},
+		{"result.x", "result", true},
+		{"result[0]", "result", true},
+		{"results", "result", false},
+		{"inputRequests.k1.params.task.ttl", "inputRequests.*.params.task", true},
+		{"inputRequests.k1.params.tasks", "inputRequests.*.params.task", false},
 		{"other.k1.params.task", "inputRequests.*.params.task", false},
 	} {
 		if got := below(c.path, c.at); got != c.want {

@@ -19,7 +19,7 @@ func (s Notes) With(n Note) Notes { return s | 1<<n }
 func (s Notes) String() string {
 	var b strings.Builder
 	for ; s != 0; s &= s - 1 {
-		b.WriteString(Note(bits.TrailingZeros64(uint64(s))).String())
+		b.WriteString(Note(bits.TrailingZeros64(uint64(s))).String()) //nolint:gosec // at most 63
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -159,7 +159,9 @@ func TestUntouchedErrorsAreTheSame(t *testing.T) {
 		t.Error("a copy was made")
 	}
 	secret := &jsonrpc.Error{Code: ext2026.CodeMissingCapability, Message: "m", Data: `{"requiredCapabilities":{"roots":{}}}`}
-	mapping.DownError("tools/call", "", secret)
+	if mapping.DownError("tools/call", "", secret) == secret {
+		t.Error("a missing capability passed")
+	}
 	if secret.Code != ext2026.CodeMissingCapability || secret.Message != "m" || !secret.Data.Present() {
 		t.Error("the backend's error was changed")
 	}

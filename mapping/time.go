@@ -195,8 +195,13 @@ func (at instant) append(dst []byte) []byte {
 		width int
 		after string
 	}{
-		{year, 4, "-"}, {month, 2, "-"}, {day, 2, "T"},
-		{rest / 3600, 2, ":"}, {rest / 60 % 60, 2, ":"}, {rest % 60, 2, "."}, {at.nsec / 1e6, 3, "Z"},
+		{year, 4, "-"},
+		{month, 2, "-"},
+		{day, 2, "T"},
+		{rest / 3600, 2, ":"},
+		{rest / 60 % 60, 2, ":"},
+		{rest % 60, 2, "."},
+		{at.nsec / 1e6, 3, "Z"},
 	} {
 		text := strconv.FormatInt(part.n, 10)
 		dst = append(dst, strings.Repeat("0", max(0, part.width-len(text)))...)
