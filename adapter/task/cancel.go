@@ -13,9 +13,24 @@ import (
 
 const cancelledByRequest = "The task was cancelled by request."
 
-// cancelAttempts bounds how often a cancellation starts over because the record
-// changed under it.
-const cancelAttempts = 8
+const (
+	// cancelAttempts bounds how often a cancellation starts over because the
+	// record changed under it.
+	cancelAttempts = 8
+	// cancelTime is how long a backend may take to be asked. It is shorter than
+	// cancelPatience, so that nobody else takes the task for free meanwhile.
+	cancelTime = cancelPatience / 2
+	// cancelMemory is how long a cancellation of a task without a lifetime is
+	// kept at least (A-X1).
+	cancelMemory = 24 * time.Hour
+)
+
+var (
+	errBusy        = jsonrpc.NewError(jsonrpc.CodeInternal, "the task keeps changing; try again")
+	errNotAsked    = jsonrpc.NewError(jsonrpc.CodeInternal, "the backend could not be asked to cancel the task")
+	errCancelling  = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Cannot cancel task: it is being cancelled already")
+	errCancelTimed = errors.New("the backend took too long to answer tasks/cancel")
+)
 
 // Cancel serves tasks/cancel by the algorithm of §4.9: the task is cancelled for
 // good before the answer is given, whatever the backend makes of the request.
@@ -24,94 +39,93 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 	if err != nil {
 		return "", err
 	}
-	rec, err := m.current(ctx, r, caller, true)
-	if err != nil {
-		return "", err
+	if !m.enter() {
+		return "", errStopped
 	}
-	// From here on the cancellation runs to its end even if the client leaves.
-	ctx = context.WithoutCancel(ctx)
-	if rec.TaskID == "" {
-		return m.cancelHosted(ctx, r, rec)
-	}
-	return m.cancelProxied(ctx, r, caller, rec)
-}
-
-func (m *Manager) cancelHosted(ctx context.Context, r ref, rec record) (wire.Value, error) {
+	defer m.work.Done()
 	for range cancelAttempts {
-		if rec.Final {
+		rec, err := m.current(ctx, r, caller, true)
+		switch {
+		case err != nil:
+			return "", err
+		case rec.Final:
 			return "", m.alreadyOver(r, &rec)
+		case m.cancelling(&rec):
+			return "", errCancelling
 		}
-		rec.Runner = ""
-		answer, err := m.commitCancel(ctx, r, &rec)
-		if err == nil {
-			m.mu.Lock()
-			if stop := m.running[r.serial]; stop != nil {
-				stop()
-			}
-			m.mu.Unlock()
-			return answer, nil
-		}
+		answer, err := m.cancelTask(ctx, r, caller, rec)
 		if !errors.Is(err, state.ErrConflict) {
-			return "", err
-		}
-		if rec, err = m.load(ctx, r); err != nil {
-			return "", err
+			return answer, err
 		}
 	}
 	return "", errBusy
 }
 
-var errBusy = jsonrpc.NewError(jsonrpc.CodeInternal, "the task keeps changing; try again")
-
-func (m *Manager) cancelProxied(ctx context.Context, r ref, caller port.Caller, rec record) (wire.Value, error) {
-	if err := m.beginCancel(ctx, r, &rec); err != nil {
+// cancelTask cancels a task that has not ended. It runs to its end even if the
+// client leaves. [state.ErrConflict] says that the task has changed and nothing
+// was done.
+func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec record) (wire.Value, error) {
+	ctx = context.WithoutCancel(ctx)
+	if rec.TaskID == "" {
+		answer, err := m.commitCancel(ctx, r, &rec)
+		if err == nil {
+			m.stopRunning(r.serial)
+		}
+		return answer, err
+	}
+	rec.Cancelling = m.Env.Now().UnixMilli()
+	if err := m.save(ctx, r, &rec); err != nil {
 		return "", err
 	}
-	err := m.Backend.CancelTask(ctx, r.backend, caller, rec.TaskID)
-	if err != nil && !port.IsCode(err, jsonrpc.CodeInvalidParams) {
+	if err := m.cancelUpstream(ctx, r, caller, &rec); err != nil {
+		m.Logger.WarnContext(ctx, "backend not asked to cancel", "backend", r.backend, "error", err)
 		m.rollback(ctx, r, &rec)
-		m.Logger.WarnContext(ctx, "backend refused to cancel", "backend", r.backend, "error", err)
-		return "", jsonrpc.NewError(jsonrpc.CodeInternal, "the backend could not be asked to cancel the task")
+		return "", errNotAsked
 	}
-	answer, err := m.commitCancel(ctx, r, &rec)
-	if err != nil {
-		return "", err
-	}
-	m.untrack(r, &rec)
-	return answer, nil
+	answer, err := m.commitMarked(ctx, r, rec)
+	m.untrack(r, rec.TaskID)
+	return answer, err
 }
 
-// beginCancel puts the mark of a cancellation on record (step 4). Only one
-// cancellation of a task goes through.
-func (m *Manager) beginCancel(ctx context.Context, r ref, rec *record) error {
-	for range cancelAttempts {
-		if rec.Final {
-			return m.alreadyOver(r, rec)
-		}
-		if m.cancelling(rec) {
-			return jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Cannot cancel task: it is being cancelled already")
-		}
-		rec.Cancelling = m.Env.Now().UnixMilli()
-		err := m.save(ctx, r, rec)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, state.ErrConflict) {
-			return err
-		}
-		if *rec, err = m.load(ctx, r); err != nil {
-			return err
-		}
+// cancelUpstream asks the backend (step 5). That it does not know the task any
+// more, or that the task has ended there, changes nothing.
+func (m *Manager) cancelUpstream(ctx context.Context, r ref, caller port.Caller, rec *record) error {
+	ctx, cancel := m.detach(ctx, cancelTime, errCancelTimed)
+	defer cancel()
+	err := m.Backend.CancelTask(ctx, r.backend, caller, rec.TaskID)
+	if unknownTask(err) {
+		return nil
 	}
-	return errBusy
+	return err
 }
 
 func (m *Manager) rollback(ctx context.Context, r ref, rec *record) {
+	m.recent.Remove(r.serial) // the backend may have been asked after all
 	rec.Cancelling = 0
 	if err := m.save(ctx, r, rec); err != nil {
 		// Harmless but late: the mark is ignored after cancelPatience.
 		m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", err)
 	}
+}
+
+// commitMarked commits a cancellation whose mark is on record. The backend has
+// agreed to it, so only an end that somebody may have been told of stops it.
+func (m *Manager) commitMarked(ctx context.Context, r ref, rec record) (wire.Value, error) {
+	for range cancelAttempts {
+		answer, err := m.commitCancel(ctx, r, &rec)
+		if !errors.Is(err, state.ErrConflict) {
+			return answer, err
+		}
+		latest, err := m.load(ctx, r)
+		switch {
+		case err != nil:
+			return "", err
+		case latest.Final:
+			return "", m.alreadyOver(r, &latest)
+		}
+		rec.rev = latest.rev
+	}
+	return "", errBusy
 }
 
 // commitCancel makes the task cancelled, for good, and renders it.
@@ -124,18 +138,16 @@ func (m *Manager) commitCancel(ctx context.Context, r ref, rec *record) (wire.Va
 	}
 	next := *rec
 	next.take(doc, st)
-	next.Cancelling = 0
+	next.Runner = ""
 	if next.Expires == 0 {
-		// Without a lifetime the cancellation is kept as long as the list (A-X1).
-		next.Expires = m.Env.Now().Add(max(m.Times.ListRetention, 24*time.Hour)).UnixMilli()
+		next.Expires = m.Env.Now().Add(max(m.Times.ListRetention, cancelMemory)).UnixMilli()
 	}
 	if err := m.save(ctx, r, &next); err != nil {
 		return "", err
 	}
-	*rec = next
 	m.recent.Remove(r.serial)
-	m.announce(ctx, r, rec)
-	return m.render(r, rec)
+	m.announce(ctx, r, &next)
+	return m.render(r, &next)
 }
 
 // alreadyOver is the refusal to cancel a task that has ended (step 2). It names

@@ -3,12 +3,11 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
-	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -38,9 +37,14 @@ type Request struct {
 
 // Create performs a call and returns the face's answer to it: a task in any
 // case, unless the call fails before there is one (§4.2). The error is the
-// backend's, untranslated.
+// backend's, untranslated. When ctx ends first there is no task: whatever the
+// backend makes of the call is cancelled there (§1.7).
 func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
-	callCtx, stop := m.detach(ctx)
+	if !m.enter() {
+		return "", errStopped
+	}
+	defer m.work.Done()
+	callCtx, stop := m.detach(ctx, m.Times.CallTotal, errCallTotal)
 	done := make(chan Ending, 1)
 	m.work.Go(func() { done <- q.Call(callCtx) })
 
@@ -54,24 +58,29 @@ func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
 		return m.hostRunning(ctx, q, done, stop)
 	case <-ctx.Done():
 		stop()
-		m.work.Go(func() { m.abandon(ctx, q, <-done) })
+		m.dismiss(ctx, q, done)
 		return "", context.Cause(ctx)
 	}
 }
 
-// abandon ends a task that nobody will ever learn of (§1.7).
-func (m *Manager) abandon(ctx context.Context, q Request, end Ending) {
-	if end.Seed == "" {
+// dismiss abandons whatever a call ends in.
+func (m *Manager) dismiss(ctx context.Context, q Request, done <-chan Ending) {
+	m.work.Go(func() { m.abandon(ctx, q.Backend, q.Caller, (<-done).Seed) })
+}
+
+// abandon ends a task at the backend that nobody will ever learn of (§1.7).
+func (m *Manager) abandon(ctx context.Context, backend string, caller port.Caller, seed wire.Value) {
+	if seed == "" {
 		return
 	}
-	st, err := m.Dialect(q.Backend).Read(end.Seed)
+	st, err := m.Dialect(backend).Read(seed)
 	if err != nil || st.Status.Terminal() {
 		return
 	}
-	ctx, cancel := m.detach(ctx)
+	ctx, cancel := m.parting(ctx)
 	defer cancel()
-	if err := m.Backend.CancelTask(ctx, q.Backend, q.Caller, st.ID); err != nil {
-		m.Logger.WarnContext(ctx, "abandoned task not cancelled", "backend", q.Backend, "error", err)
+	if err := m.Backend.CancelTask(ctx, backend, caller, st.ID); err != nil {
+		m.Logger.WarnContext(ctx, "abandoned task not cancelled", "backend", backend, "error", err)
 	}
 }
 
@@ -80,7 +89,11 @@ func (m *Manager) settle(ctx context.Context, q Request, end Ending) (wire.Value
 	case end.Err != nil:
 		return "", end.Err
 	case end.Seed != "":
-		return m.adopt(ctx, q, end.Seed)
+		answer, err := m.adopt(ctx, q, end.Seed)
+		if err != nil {
+			m.abandon(ctx, q.Backend, q.Caller, end.Seed)
+		}
+		return answer, err
 	default:
 		return m.hostDone(ctx, q, end.Result)
 	}
@@ -88,7 +101,8 @@ func (m *Manager) settle(ctx context.Context, q Request, end Ending) (wire.Value
 
 // adopt hands out a task of the backend.
 func (m *Manager) adopt(ctx context.Context, q Request, seed wire.Value) (wire.Value, error) {
-	st, err := m.Dialect(q.Backend).Read(seed)
+	dialect := m.Dialect(q.Backend)
+	st, err := dialect.Read(seed)
 	if err != nil {
 		return "", err
 	}
@@ -96,15 +110,23 @@ func (m *Manager) adopt(ctx context.Context, q Request, seed wire.Value) (wire.V
 	if err != nil {
 		return "", err
 	}
+	// Until the backend has been asked, the task is what its client was told: at
+	// work, whatever the seed says.
+	told := seed
+	if st.Status != port.TaskWorking {
+		told = wire.Value(dialect.AppendOverlay(nil, seed, port.TaskWorking, "", r.created))
+		if st, err = dialect.Read(told); err != nil {
+			return "", err
+		}
+	}
 	rec := record{Handle: r.handle, Kind: r.kind, TaskID: st.ID, Created: r.created.UnixMilli()}
-	rec.take(seed, st)
-	rec.Seed, rec.Final = true, false
-	answer, err := m.commit(ctx, r, &rec)
+	rec.take(told, st)
+	rec.Seed = true
+	answer, err := m.commit(ctx, r, &rec, seed)
 	if err != nil {
-		m.abandon(ctx, q, Ending{Seed: seed})
 		return "", err
 	}
-	m.track(r, &rec, q.Caller)
+	m.track(ctx, r, &rec, q.Caller)
 	return answer, nil
 }
 
@@ -119,26 +141,15 @@ func (m *Manager) hostDone(ctx context.Context, q Request, result wire.Value) (w
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskCompleted, Result: result, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return "", err
 	}
-	return m.commit(ctx, r, &rec)
+	return m.commit(ctx, r, &rec, rec.doc)
 }
 
 // hostRunning hands out a task for a call that goes on behind it.
 func (m *Manager) hostRunning(ctx context.Context, q Request, done <-chan Ending, stop context.CancelFunc) (wire.Value, error) {
-	r, err := m.mint(kindHosted, q.Backend, "", q.Caller)
+	r, answer, err := m.hostWorking(ctx, q, stop)
 	if err != nil {
 		stop()
-		return "", err
-	}
-	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Runner: m.id}
-	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
-		stop()
-		return "", err
-	}
-	m.setRunning(r.serial, stop)
-	answer, err := m.commit(ctx, r, &rec)
-	if err != nil {
-		m.setRunning(r.serial, nil)
-		stop()
+		m.dismiss(ctx, q, done)
 		return "", err
 	}
 	m.work.Go(func() {
@@ -150,106 +161,99 @@ func (m *Manager) hostRunning(ctx context.Context, q Request, done <-chan Ending
 	return answer, nil
 }
 
-// commit makes a new task durable and renders the answer that tells of it, in
-// that order (A-T10).
-func (m *Manager) commit(ctx context.Context, r ref, rec *record) (wire.Value, error) {
-	answer, err := m.Dialect(r.backend).AppendCreated(nil, rec.doc, r.handle, r.created)
+func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.CancelFunc) (ref, wire.Value, error) {
+	r, err := m.mint(kindHosted, q.Backend, "", q.Caller)
+	if err != nil {
+		return ref{}, "", err
+	}
+	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Runner: m.id}
+	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
+		return ref{}, "", err
+	}
+	m.setRunning(r.serial, stop)
+	answer, err := m.commit(ctx, r, &rec, rec.doc)
+	if err != nil {
+		m.setRunning(r.serial, nil)
+	}
+	return r, answer, err
+}
+
+// commit makes a new task durable and renders the answer that tells of it from
+// the seed, in that order (A-T10). A task that nobody is going to be told of is
+// not kept.
+func (m *Manager) commit(ctx context.Context, r ref, rec *record, seed wire.Value) (wire.Value, error) {
+	answer, err := m.Dialect(r.backend).AppendCreated(nil, seed, r.handle, r.created)
 	if err != nil {
 		return "", err
 	}
-	if err := m.save(ctx, r, rec); err != nil {
+	err = m.save(ctx, r, rec)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		m.discard(ctx, r, rec)
 		return "", err
 	}
 	return wire.Value(answer), nil
 }
 
-// hostedTTL applies A-T11. A lifetime of zero would end the task before it can
-// be asked for; any other is the caller's choice, up to the maximum.
-func (m *Manager) hostedTTL(asked time.Duration) time.Duration {
-	if asked == 0 {
-		asked = m.Times.ZeroTTL
+// discard removes a record that may have been written although that failed.
+func (m *Manager) discard(ctx context.Context, r ref, rec *record) {
+	ctx, cancel := m.parting(ctx)
+	defer cancel()
+	if err := m.Store.Delete(ctx, recordKey(r), state.Always); err != nil {
+		m.Logger.WarnContext(ctx, "record of a task that was not made not removed", "error", err)
 	}
-	return min(asked, m.Times.MaxTTL)
+	m.unpack(ctx, rec)
 }
 
-// host writes the document of a hosted task into its record.
-func (m *Manager) host(r ref, rec *record, h port.HostedTask) error {
-	h.ID = r.serial
-	h.CreatedAt = time.UnixMilli(rec.Created)
-	h.LastUpdatedAt = m.Env.Now()
-	h.PollInterval = m.Times.HostedPoll
-	dialect := m.Dialect(r.backend)
-	doc := wire.Value(dialect.AppendHosted(nil, h))
-	st, err := dialect.Read(doc)
-	if err != nil {
-		return fmt.Errorf("hosted task: %w", err)
-	}
-	rec.take(doc, st)
-	return nil
-}
-
-// finish records how a hosted call ended, unless the task was cancelled. A task
-// that the backend made late lives on behind the handle already told (A-T9).
+// finish records how a hosted call ended, unless the task was cancelled. What
+// the backend did for it is not lost to a store that fails for a while.
 func (m *Manager) finish(ctx context.Context, r ref, q Request, end Ending) {
 	ctx = context.WithoutCancel(ctx) // the end of a call must be kept even while the bridge stops
+	giveUp := m.Env.Now().Add(m.Times.CallTotal)
+	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
+		stopping := m.ctx.Err() != nil
+		err := m.end(ctx, r, q, end)
+		if err == nil {
+			return
+		}
+		m.Logger.ErrorContext(ctx, "end of a hosted task not recorded", "error", err)
+		if stopping || !m.Env.Now().Before(giveUp) {
+			m.abandon(ctx, q.Backend, q.Caller, end.Seed)
+			return
+		}
+		// Once the bridge stops there is one more attempt.
+		_ = env.Sleep(m.ctx, m.Env, pause) //nolint:contextcheck // the call's own context has ended
+	}
+}
+
+// end puts the end of a hosted call on record. A task that the backend made late
+// lives on behind the handle already told (A-T9).
+func (m *Manager) end(ctx context.Context, r ref, q Request, end Ending) error {
 	for {
 		rec, err := m.load(ctx, r)
-		if err != nil || rec.Final {
-			m.abandon(ctx, q, end)
-			return
+		if errors.Is(err, ErrUnknown) || err == nil && rec.Final {
+			m.abandon(ctx, q.Backend, q.Caller, end.Seed)
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		if err := m.ended(r, &rec, end); err != nil {
-			m.Logger.ErrorContext(ctx, "end of a hosted task not recorded", "error", err)
-			return
+			return err
 		}
 		switch err := m.save(ctx, r, &rec); {
-		case err == nil:
+		case errors.Is(err, state.ErrConflict):
+			continue
+		case err != nil:
+			return err
+		case rec.Final:
 			m.announce(ctx, r, &rec)
-			if rec.TaskID != "" {
-				m.track(r, &rec, q.Caller)
-			}
-			return
-		case !errors.Is(err, state.ErrConflict):
-			m.Logger.ErrorContext(ctx, "end of a hosted task not recorded", "error", err)
-			return
+		default:
+			m.track(ctx, r, &rec, q.Caller)
+			m.wake(r.serial)
 		}
-	}
-}
-
-func (m *Manager) ended(r ref, rec *record, end Ending) error {
-	ttl := time.Duration(rec.Expires-rec.Created) * time.Millisecond
-	rec.Runner = ""
-	switch {
-	case end.Seed != "":
-		st, err := m.Dialect(r.backend).Read(end.Seed)
-		if err != nil {
-			return m.host(r, rec, port.HostedTask{Status: port.TaskFailed, TTL: ttl, Error: port.RPCError(err)})
-		}
-		rec.TaskID, rec.Seed = st.ID, true
 		return nil
-	case end.Err != nil && m.ctx.Err() != nil:
-		return m.host(r, rec, interrupted(ttl))
-	case end.Err != nil:
-		return m.host(r, rec, port.HostedTask{Status: port.TaskFailed, TTL: ttl, Error: port.RPCError(end.Err)})
-	default:
-		return m.host(r, rec, port.HostedTask{Status: port.TaskCompleted, TTL: ttl, Result: end.Result})
-	}
-}
-
-func interrupted(ttl time.Duration) port.HostedTask {
-	return port.HostedTask{
-		Status: port.TaskFailed, TTL: ttl,
-		StatusMessage: "interrupted: the bridge stopped while the call was running; its outcome is unknown",
-		Error:         jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the bridge stopped while the call was running; its outcome is unknown"),
-	}
-}
-
-func (m *Manager) setRunning(serial string, stop context.CancelFunc) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if stop == nil {
-		delete(m.running, serial)
-	} else {
-		m.running[serial] = stop
 	}
 }

@@ -11,12 +11,16 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// snapshot is a document fetched from a backend, for as long as the backend's
+// snapshot is what a backend has said of a task, for as long as the backend's
 // own poll interval lasts.
 type snapshot struct {
-	rec   record
-	until time.Time
+	rec      record
+	at       time.Time
+	interval time.Duration
 }
+
+// age is how long ago the backend said it.
+func (m *Manager) age(s *snapshot) time.Duration { return m.Env.Now().Sub(s.at) }
 
 // Get serves tasks/get: the face's rendering of the task's current state.
 func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, handle string) (wire.Value, error) {
@@ -31,11 +35,6 @@ func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, h
 	return m.render(r, &rec)
 }
 
-func (m *Manager) render(r ref, rec *record) (wire.Value, error) {
-	out, err := m.Dialect(r.backend).AppendTask(nil, rec.doc, r.handle, time.UnixMilli(rec.Created))
-	return wire.Value(out), err
-}
-
 // current returns the newest state of a task. The store is asked first, so that
 // an end or a cancellation that any replica has seen stands (A-T18, A-T19). Unless
 // fresh is set a backend is asked at most once per poll interval (A-T21).
@@ -45,64 +44,127 @@ func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, fresh 
 		return record{}, err
 	}
 	switch {
-	case rec.Final && m.expired(&rec) && rec.Kind == kindHosted:
-		return record{}, ErrUnknown
-	case rec.Final:
+	case m.stands(&rec):
+		m.prolong(ctx, r, &rec)
 		return rec, nil
+	case rec.Final && rec.TaskID == "":
+		return record{}, ErrUnknown
 	case m.cancelling(&rec):
 		return rec, nil
 	case rec.TaskID == "":
 		return m.hostedState(ctx, r, rec)
 	}
-	if snap, ok := m.recent.Get(r.serial); ok && !fresh && snap.until.After(m.Env.Now()) {
-		return snap.rec, nil
+	if !fresh {
+		if known, ok := m.known(r); ok {
+			return known, nil
+		}
 	}
-	return m.fetch(ctx, r, caller, rec)
+	return m.fetch(ctx, r, caller, rec, fresh)
 }
 
-// fetch asks the backend; concurrent callers share one request.
-func (m *Manager) fetch(ctx context.Context, r ref, caller port.Caller, rec record) (record, error) {
-	ch := m.fetches.DoChan(r.serial, func() (any, error) {
-		ctx, cancel := m.detach(ctx)
-		defer cancel()
-		doc, err := m.Backend.GetTask(ctx, r.backend, caller, rec.TaskID)
-		if err != nil {
-			return record{}, m.fetchFailed(ctx, r, &rec, err)
+// known returns what the backend has said within its own poll interval.
+func (m *Manager) known(r ref) (record, bool) {
+	snap, ok := m.recent.Get(r.serial)
+	return snap.rec, ok && m.age(&snap) < snap.interval
+}
+
+// fetched is what a shared fetch has learned.
+type fetched struct {
+	rec   record
+	asked bool // of the backend, not of somebody who asked just before
+}
+
+// fetch asks the backend; concurrent callers share one request, which outlives
+// each of them.
+func (m *Manager) fetch(ctx context.Context, r ref, caller port.Caller, rec record, fresh bool) (record, error) {
+	for {
+		ch := m.fetches.DoChan(r.serial, func() (any, error) {
+			if known, ok := m.known(r); ok && !fresh {
+				return fetched{rec: known}, nil // another request has ended in between
+			}
+			got, err := m.ask(ctx, r, caller, rec)
+			return fetched{got, true}, err
+		})
+		select {
+		case res := <-ch:
+			if got, _ := res.Val.(fetched); res.Err != nil || got.asked || !fresh {
+				return got.rec, res.Err
+			}
+		case <-ctx.Done():
+			return record{}, context.Cause(ctx)
 		}
-		return m.accept(ctx, r, caller, rec, doc)
-	})
-	select {
-	case res := <-ch:
-		got, _ := res.Val.(record)
-		return got, res.Err
-	case <-ctx.Done():
-		return record{}, context.Cause(ctx)
 	}
+}
+
+// ask performs one request of the backend.
+func (m *Manager) ask(ctx context.Context, r ref, caller port.Caller, rec record) (record, error) {
+	if !m.enter() {
+		return record{}, errStopped
+	}
+	defer m.work.Done()
+	ctx, cancel := m.detach(ctx, m.Times.CallTotal, errCallTotal)
+	defer cancel()
+	doc, err := m.Backend.GetTask(ctx, r.backend, caller, rec.TaskID)
+	if err != nil {
+		return m.fetchFailed(ctx, r, rec, err)
+	}
+	return m.accept(ctx, r, caller, rec, doc)
 }
 
 // fetchFailed decides what a failed fetch means (§4.13).
-func (m *Manager) fetchFailed(ctx context.Context, r ref, rec *record, err error) error {
-	if port.IsCode(err, jsonrpc.CodeInvalidParams) {
-		m.forget(ctx, r, rec)
-		return err
+func (m *Manager) fetchFailed(ctx context.Context, r ref, rec record, err error) (record, error) {
+	switch {
+	case unknownTask(err):
+		return m.gone(ctx, r, rec, err)
+	case transient(err) && rec.Expires != 0 && m.Env.Now().After(time.UnixMilli(rec.Expires).Add(expiryGrace)):
+		return record{}, jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Task has expired")
+	default:
+		return record{}, err
 	}
-	var upstream *port.UpstreamError
-	if errors.As(err, &upstream) && rec.Expires != 0 && m.Env.Now().After(time.UnixMilli(rec.Expires).Add(expiryGrace)) {
-		return jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Task has expired")
-	}
-	return err
 }
 
-// forget drops a task that its backend no longer knows from the list (A-E1).
-func (m *Manager) forget(ctx context.Context, r ref, rec *record) {
+// transient reports whether a backend could not be reached, or did not answer
+// properly, which says nothing about the task (A-E4, A-R6).
+func transient(err error) bool {
+	var upstream *port.UpstreamError
+	return errors.As(err, &upstream)
+}
+
+// unknownTask reports whether the answer is that there is no such task.
+func unknownTask(err error) bool {
+	return !transient(err) && port.IsCode(err, jsonrpc.CodeInvalidParams)
+}
+
+// gone drops a task that its backend no longer knows from the list (A-E1). An
+// end or a cancellation that has come on record meanwhile stands.
+func (m *Manager) gone(ctx context.Context, r ref, rec record, cause error) (record, error) {
+	for {
+		err := m.forget(ctx, r, &rec)
+		if !errors.Is(err, state.ErrConflict) {
+			if err != nil {
+				m.Logger.WarnContext(ctx, "task record not removed", "error", err)
+			}
+			return record{}, cause
+		}
+		if rec, err = m.load(ctx, r); err != nil {
+			return record{}, cause
+		}
+		if m.stands(&rec) || m.cancelling(&rec) {
+			return rec, nil
+		}
+	}
+}
+
+// forget removes a task's record unless it has changed since it was read, which
+// is [state.ErrConflict].
+func (m *Manager) forget(ctx context.Context, r ref, rec *record) error {
+	if err := m.Store.Delete(ctx, recordKey(r), state.IfRev(rec.rev)); err != nil {
+		return err
+	}
 	m.recent.Remove(r.serial)
-	m.untrack(r, rec)
-	if rec.rev == 0 {
-		return
-	}
-	if err := m.Store.Delete(ctx, recordKey(r), state.IfRev(rec.rev)); err != nil && !errors.Is(err, state.ErrConflict) {
-		m.Logger.WarnContext(ctx, "task record not removed", "error", err)
-	}
+	m.untrack(r, rec.TaskID)
+	m.unpack(ctx, rec)
+	return nil
 }
 
 // accept takes a document of the backend: it becomes the task's state unless a
@@ -116,36 +178,49 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 	if err != nil {
 		return record{}, err
 	}
-	for {
-		if rec.Final || m.cancelling(&rec) {
+	for !rec.Final {
+		if m.cancelling(&rec) {
 			return rec, nil
 		}
-		changed := rec.Change != st.Change || rec.Seed
-		rec.take(doc, st)
-		if !changed {
-			break // only lastUpdatedAt moved: nothing worth a write
+		next := rec
+		next.take(doc, st)
+		news := next.Change != rec.Change
+		if !news && !rec.Seed && !m.fading(&rec) {
+			rec = next // only lastUpdatedAt moved: nothing worth a write
+			break
 		}
-		switch err := m.save(ctx, r, &rec); {
-		case err == nil:
-			m.announce(ctx, r, &rec)
-		case errors.Is(err, state.ErrConflict):
-			if rec, err = m.load(ctx, r); err != nil {
-				return record{}, err
+		err := m.save(ctx, r, &next)
+		if errors.Is(err, state.ErrConflict) {
+			if rec, err = m.load(ctx, r); err == nil {
+				continue
 			}
-			continue
-		default:
+		}
+		if err != nil {
 			return record{}, err
+		}
+		rec = next
+		if news {
+			m.announce(ctx, r, &rec)
 		}
 		break
 	}
-	if rec.Final {
-		m.recent.Remove(r.serial)
-		m.untrack(r, &rec)
-	} else {
-		m.recent.Add(r.serial, snapshot{rec: rec, until: m.Env.Now().Add(m.interval(st))})
-		m.track(r, &rec, caller)
-	}
+	m.note(ctx, r, caller, &rec, st)
 	return rec, nil
+}
+
+// note remembers what a backend has just said, for fast pollers, and whether its
+// notifications about the task are of interest.
+func (m *Manager) note(ctx context.Context, r ref, caller port.Caller, rec *record, st port.TaskState) {
+	if m.stands(rec) {
+		m.recent.Remove(r.serial)
+	} else {
+		m.recent.Add(r.serial, snapshot{rec: *rec, at: m.Env.Now(), interval: m.interval(st)})
+	}
+	if rec.Final {
+		m.untrack(r, rec.TaskID)
+	} else {
+		m.track(ctx, r, rec, caller)
+	}
 }
 
 // interval is the pace at which a task may be asked for.
@@ -158,7 +233,11 @@ func (m *Manager) interval(st port.TaskState) time.Duration {
 
 // announce tells the owner's sessions and this process's waiters of a change.
 func (m *Manager) announce(ctx context.Context, r ref, rec *record) {
-	m.wake(r.serial)
+	if rec.Final {
+		m.conclude(r.serial, *rec, nil)
+	} else {
+		m.wake(r.serial)
+	}
 	if m.OnStatus == nil {
 		return
 	}
@@ -167,5 +246,11 @@ func (m *Manager) announce(ctx context.Context, r ref, rec *record) {
 		m.Logger.WarnContext(ctx, "status notification not rendered", "error", err)
 		return
 	}
+	m.tellMu.Lock()
+	defer m.tellMu.Unlock()
+	if last, known := m.told.Get(r.serial); known && last >= rec.rev {
+		return // overtaken
+	}
+	m.told.Add(r.serial, rec.rev)
 	m.OnStatus(r.backend, r.owner, r.handle, note)
 }

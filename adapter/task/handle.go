@@ -36,8 +36,10 @@ const (
 	handleVersion = 1
 	serialBytes   = 16
 	ownerBytes    = 16
-	// maxTaskID keeps handles within 512 characters (A-H1).
+	// maxTaskID and maxNames, of a backend's name and a task id together, keep
+	// handles within 512 characters (A-H1).
 	maxTaskID = 160
+	maxNames  = 272
 )
 
 // Owner returns the keyed hash under which a caller's tasks are kept, so that
@@ -55,7 +57,7 @@ func (m *Manager) mint(k kind, backend, taskID string, caller port.Caller) (ref,
 	if _, err := io.ReadFull(m.Env.Random(), serial); err != nil {
 		return ref{}, fmt.Errorf("mint a task handle: %w", err)
 	}
-	if k == kindProxied && len(taskID) > maxTaskID {
+	if k == kindProxied && (len(taskID) > maxTaskID || len(backend)+len(taskID) > maxNames) {
 		k = kindStored
 	}
 	r := ref{
@@ -89,7 +91,7 @@ func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, 
 	}
 	f := seal.ReadFields(plain)
 	version := f.Int()
-	r := ref{handle: handle, kind: kind(f.Int())}
+	r := ref{handle: handle, kind: kind(f.Int())} //nolint:gosec // sealed by mint
 	r.serial = hex.EncodeToString([]byte(f.String()))
 	r.backend = f.String()
 	if r.kind == kindProxied {

@@ -6,33 +6,109 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
-	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// leaseTTL is how long a process is believed alive after its last sign. A
-// hosted call of a process that died shows as interrupted after that.
-const leaseTTL = 15 * time.Second
-
-func leaseName(process string) string { return "process/" + process }
-
-// holdLease announces that this process lives, until the manager is closed.
-func (m *Manager) holdLease() error {
-	lease, err := m.Store.Acquire(m.ctx, leaseName(m.id), m.id, leaseTTL)
-	if err != nil {
-		return fmt.Errorf("announce the process: %w", err)
+// hostedTTL applies A-T11. A lifetime of zero would end the task before it can
+// be asked for; any other is the caller's choice, up to the maximum.
+func (m *Manager) hostedTTL(asked time.Duration) time.Duration {
+	if asked == 0 {
+		asked = m.Times.ZeroTTL
 	}
-	m.work.Go(func() {
-		for env.Sleep(m.ctx, m.Env, leaseTTL/3) == nil {
-			if err := lease.Renew(m.ctx, leaseTTL); err != nil && m.ctx.Err() == nil {
-				m.Logger.Error("process lease not renewed", "error", err)
-			}
-		}
-		if err := lease.Release(context.WithoutCancel(m.ctx)); err != nil {
-			m.Logger.Warn("process lease not released", "error", err)
-		}
-	})
+	return min(asked, m.Times.MaxTTL)
+}
+
+// host writes the document of a hosted task into its record.
+func (m *Manager) host(r ref, rec *record, h port.HostedTask) error {
+	h.ID = r.serial
+	h.CreatedAt = time.UnixMilli(rec.Created)
+	h.LastUpdatedAt = m.Env.Now()
+	h.PollInterval = m.Times.HostedPoll
+	dialect := m.Dialect(r.backend)
+	doc := wire.Value(dialect.AppendHosted(nil, h))
+	st, err := dialect.Read(doc)
+	if err != nil {
+		return fmt.Errorf("hosted task: %w", err)
+	}
+	rec.take(doc, st)
 	return nil
+}
+
+// ended puts the end of a hosted call into the task's record.
+func (m *Manager) ended(r ref, rec *record, end Ending) error {
+	rec.Runner = ""
+	switch {
+	case end.Seed != "":
+		st, err := m.Dialect(r.backend).Read(end.Seed)
+		if err != nil {
+			return m.hostFailed(r, rec, port.RPCError(err), "")
+		}
+		rec.TaskID, rec.Seed = st.ID, true
+		return nil
+	case end.Err != nil && m.ctx.Err() != nil && !answered(end.Err):
+		return m.hostFailed(r, rec, errInterrupted, errInterrupted.Message)
+	case end.Err != nil:
+		return m.hostFailed(r, rec, port.RPCError(end.Err), "")
+	}
+	err := m.host(r, rec, port.HostedTask{Status: port.TaskCompleted, TTL: lifetime(rec), Result: end.Result})
+	if err != nil {
+		return m.hostFailed(r, rec, port.RPCError(err), "")
+	}
+	return nil
+}
+
+// answered reports whether err is the backend's own answer.
+func answered(err error) bool {
+	var rpc *jsonrpc.Error
+	return !transient(err) && errors.As(err, &rpc)
+}
+
+// lifetime is that of a hosted task; it does not change.
+func lifetime(rec *record) time.Duration {
+	return time.Duration(rec.Expires-rec.Created) * time.Millisecond
+}
+
+func (m *Manager) hostFailed(r ref, rec *record, cause *jsonrpc.Error, message string) error {
+	return m.host(r, rec, port.HostedTask{
+		Status: port.TaskFailed, TTL: lifetime(rec), Error: cause, StatusMessage: message,
+	})
+}
+
+var (
+	errInterrupted = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the bridge stopped while the call was running; its outcome is unknown")
+	errUnrecorded  = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the end of the call could not be recorded; its outcome is unknown")
+)
+
+func (m *Manager) setRunning(serial string, stop context.CancelFunc) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if stop == nil {
+		delete(m.running, serial)
+	} else {
+		m.running[serial] = stop
+	}
+}
+
+// stopRunning cuts a hosted call of this process.
+func (m *Manager) stopRunning(serial string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if stop := m.running[serial]; stop != nil {
+		stop()
+	}
+}
+
+// runs reports whether the call of a hosted task is still under way.
+func (m *Manager) runs(ctx context.Context, r ref, rec *record) (bool, error) {
+	if rec.Runner != m.id {
+		return m.lives(ctx, rec.Runner)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.running[r.serial] != nil, nil
 }
 
 // hostedState returns the state of a hosted task without an end. If the process
@@ -42,23 +118,19 @@ func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, e
 	if m.expired(&rec) {
 		return record{}, ErrUnknown
 	}
-	if rec.Runner == m.id {
-		return rec, nil
-	}
-	lease, err := m.Store.Acquire(ctx, leaseName(rec.Runner), m.id, leaseTTL)
-	if errors.Is(err, state.ErrHeld) {
-		return rec, nil
-	}
+	running, err := m.runs(ctx, r, &rec)
 	if err != nil {
-		return record{}, fmt.Errorf("look for the process of a hosted call: %w", err)
+		return record{}, err
 	}
-	defer func() {
-		if err := lease.Release(ctx); err != nil {
-			m.Logger.WarnContext(ctx, "process lease not released", "error", err)
-		}
-	}()
+	if running {
+		return rec, nil
+	}
+	cause := errInterrupted
+	if rec.Runner == m.id {
+		cause = errUnrecorded
+	}
 	rec.Runner = ""
-	if err := m.host(r, &rec, interrupted(time.Duration(rec.Expires-rec.Created)*time.Millisecond)); err != nil {
+	if err := m.hostFailed(r, &rec, cause, cause.Message); err != nil {
 		return record{}, err
 	}
 	switch err := m.save(ctx, r, &rec); {

@@ -60,9 +60,9 @@ func (m *Manager) List(ctx context.Context, backend string, caller port.Caller, 
 	var group errgroup.Group
 	group.SetLimit(refreshers)
 	for i := range stored {
-		group.Go(func() (err error) {
-			entries[i], err = m.entry(ctx, refreshCtx, backend, caller, stored[i])
-			return err
+		group.Go(func() error {
+			entries[i] = m.entry(refreshCtx, backend, caller, stored[i])
+			return context.Cause(ctx)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -76,26 +76,34 @@ func (m *Manager) List(ctx context.Context, backend string, caller port.Caller, 
 	return page, nil
 }
 
-// entry renders one listed task; absent when the task is gone (A-S3).
-func (m *Manager) entry(ctx, refreshCtx context.Context, backend string, caller port.Caller, stored state.Record) (wire.Value, error) {
+// entry renders one listed task; absent when the task is gone (A-S3). A record
+// that cannot be read costs its own place, not the list.
+func (m *Manager) entry(ctx context.Context, backend string, caller port.Caller, stored state.Record) wire.Value {
 	known, err := decodeRecord(stored)
 	if err != nil {
-		return "", err
+		m.Logger.ErrorContext(ctx, "task not listed", "error", err)
+		return ""
 	}
 	r, err := m.open(backend, caller, known.Handle)
 	if err != nil {
-		return "", nil //nolint:nilerr // sealed with a key that is no longer accepted: as unknown as anywhere else
+		return "" // sealed with a key that is no longer accepted: as unknown as anywhere else
 	}
-	rec, err := m.current(refreshCtx, r, caller, false)
+	rec := known
+	if !m.stands(&known) {
+		rec, err = m.current(ctx, r, caller, false)
+	}
 	switch {
-	case port.IsCode(err, jsonrpc.CodeInvalidParams):
-		return "", nil
-	case err != nil && ctx.Err() != nil:
-		return "", context.Cause(ctx)
+	case unknownTask(err):
+		return ""
 	case err != nil:
 		rec = known
 	}
-	return m.render(r, &rec)
+	out, err := m.render(r, &rec)
+	if err != nil {
+		m.Logger.ErrorContext(ctx, "task not listed", "error", err)
+		return ""
+	}
+	return out
 }
 
 func (m *Manager) sealCursor(backend, owner string, last state.Pos) (string, error) {

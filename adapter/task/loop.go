@@ -2,17 +2,16 @@ package task
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
-// loop polls one task for everyone who waits for its end (A-R2). Its members
-// are guarded by the manager's lock.
+// loop polls one task for everyone who waits for its end (A-R2). Waiters and
+// caller are guarded by the manager's lock, rec and err by done.
 type loop struct {
 	waiters int
+	caller  port.Caller // who came last: the newest credential
 	stop    context.CancelFunc
 	nudge   chan struct{} // capacity 1: the task changed, look now
 	done    chan struct{} // closed once rec or err is the final word
@@ -28,21 +27,25 @@ func (m *Manager) Result(ctx context.Context, backend string, caller port.Caller
 	if err != nil {
 		return port.Fail(err)
 	}
-	rec, err := m.current(ctx, r, caller, false)
-	switch {
-	case err == nil && rec.Final:
-		return m.Dialect(backend).Payload(rec.doc, r.handle)
-	case err != nil && !transient(err):
+	rec, err := m.load(ctx, r)
+	if err != nil {
 		return port.Fail(err)
 	}
-	l := m.join(r, caller)
+	if m.stands(&rec) {
+		m.prolong(ctx, r, &rec)
+		return m.payload(ctx, r, &rec)
+	}
+	l := m.join(r, caller) //nolint:contextcheck // the loop serves others, too
+	if l == nil {
+		return port.Fail(errStopped)
+	}
 	defer m.leave(r, l)
 	select {
 	case <-l.done:
 		if l.err != nil {
 			return port.Fail(l.err)
 		}
-		return m.Dialect(backend).Payload(l.rec.doc, r.handle)
+		return m.payload(ctx, r, &l.rec)
 	case <-ctx.Done():
 		return port.Fail(context.Cause(ctx))
 	case <-m.ctx.Done():
@@ -50,24 +53,23 @@ func (m *Manager) Result(ctx context.Context, backend string, caller port.Caller
 	}
 }
 
-// transient reports whether a wait goes on after err: the backend could not be
-// reached, which says nothing about the task (A-R6).
-func transient(err error) bool {
-	var upstream *port.UpstreamError
-	return errors.As(err, &upstream)
-}
-
+// join returns the loop of a task, with one waiter more, or nil once the manager
+// is closed.
 func (m *Manager) join(r ref, caller port.Caller) *loop {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
 	l := m.loops[r.serial]
 	if l == nil {
 		ctx, stop := context.WithCancel(m.ctx)
 		l = &loop{stop: stop, nudge: make(chan struct{}, 1), done: make(chan struct{})}
 		m.loops[r.serial] = l
-		m.work.Go(func() { m.poll(ctx, r, caller, l) })
+		m.work.Go(func() { m.poll(ctx, r, l) })
 	}
 	l.waiters++
+	l.caller = caller
 	return l
 }
 
@@ -82,6 +84,12 @@ func (m *Manager) leave(r ref, l *loop) {
 	}
 }
 
+func (m *Manager) speaker(l *loop) port.Caller {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return l.caller
+}
+
 // wake makes the loop of a task look at once.
 func (m *Manager) wake(serial string) {
 	m.mu.Lock()
@@ -94,18 +102,28 @@ func (m *Manager) wake(serial string) {
 	}
 }
 
+// conclude ends the waits for a task.
+func (m *Manager) conclude(serial string, rec record, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.loops[serial]
+	if l == nil {
+		return
+	}
+	delete(m.loops, serial)
+	l.rec, l.err = rec, err
+	close(l.done)
+	l.stop()
+}
+
 // poll runs a loop until the task has ended, the wait is hopeless or nobody
-// waits any more.
-func (m *Manager) poll(ctx context.Context, r ref, caller port.Caller, l *loop) {
+// waits any more. It looks at once, since the task may have ended before there
+// was a loop to wake.
+func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 	defer l.stop()
-	wait := m.pace(r)
 	var unreachable time.Time // since when; zero while the backend answers
-	for {
-		nudged, err := m.pause(ctx, wait, l.nudge)
-		if err != nil {
-			return
-		}
-		rec, err := m.current(ctx, r, caller, !nudged)
+	for fresh := false; ; {
+		rec, err := m.current(ctx, r, m.speaker(l), fresh)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -115,25 +133,20 @@ func (m *Manager) poll(ctx context.Context, r ref, caller port.Caller, l *loop) 
 			unreachable = m.Env.Now()
 		}
 		if err == nil && rec.Final || err != nil && m.hopeless(err, unreachable) {
-			m.conclude(r, l, rec, err)
+			m.conclude(r.serial, rec, err)
 			return
 		}
-		wait = m.pace(r)
+		nudged, err := m.pause(ctx, m.pace(r), l.nudge)
+		if err != nil {
+			return
+		}
+		// Others may have asked meanwhile, and what they learned is good enough.
+		fresh = !nudged && !m.justAsked(r)
 	}
 }
 
 func (m *Manager) hopeless(err error, unreachable time.Time) bool {
 	return !transient(err) || m.Env.Now().Sub(unreachable) >= m.Times.CallTotal
-}
-
-func (m *Manager) conclude(r ref, l *loop, rec record, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	l.rec, l.err = rec, err
-	if m.loops[r.serial] == l {
-		delete(m.loops, r.serial)
-	}
-	close(l.done)
 }
 
 // pause waits for the next poll and reports whether a change cut it short.
@@ -150,17 +163,24 @@ func (m *Manager) pause(ctx context.Context, d time.Duration, nudge <-chan struc
 	}
 }
 
-// pace is the time to the next poll: the backend's interval with a jitter of a
-// tenth either way, so that loops do not march in step.
+// pace is the time to the next poll: the backend's interval, varied so that
+// loops do not march in step, and counted from when it was asked last.
 func (m *Manager) pace(r ref) time.Duration {
-	d := m.Times.PollDefault
-	if snap, ok := m.recent.Peek(r.serial); ok {
-		if st, err := m.Dialect(r.backend).Read(snap.rec.doc); err == nil {
-			d = m.interval(st)
-		}
-	} else if r.kind == kindHosted {
-		d = m.Times.HostedPoll
+	snap, ok := m.recent.Peek(r.serial)
+	switch {
+	case ok && m.justAsked(r):
+		return m.jitter(snap.interval) - m.age(&snap)
+	case ok:
+		return m.jitter(snap.interval)
+	case r.kind == kindHosted:
+		return m.jitter(m.Times.HostedPoll)
+	default:
+		return m.jitter(m.Times.PollDefault)
 	}
-	// The jitter needs no secrecy and no replay: it never reaches a message.
-	return d + time.Duration((rand.Float64()-0.5)*0.2*float64(d)) //nolint:gosec // see above
+}
+
+// justAsked reports whether the backend has been asked within half an interval.
+func (m *Manager) justAsked(r ref) bool {
+	snap, ok := m.recent.Peek(r.serial)
+	return ok && m.age(&snap) < snap.interval/2
 }

@@ -2,8 +2,11 @@ package task
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -29,11 +32,12 @@ type Options struct {
 	Logger  *slog.Logger
 	Times   Times
 	// OnStatus gets the face's notification about a task that changed, for the
-	// sessions of its owner, who is named as by [Manager.Owner]. It must not
-	// block. May be nil.
+	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
+	// block nor call the manager. May be nil.
 	OnStatus func(backend, owner, handle string, notification []byte)
 	// OnTask is told of a task at a backend whose changes are of interest, and
-	// again with live false once they no longer are. May be nil.
+	// again with live false once they no longer are, in that order. It must
+	// neither block nor call the manager. May be nil.
 	OnTask func(backend string, caller port.Caller, taskID string, live bool)
 }
 
@@ -46,20 +50,21 @@ type Times struct {
 	HostedPoll time.Duration
 	// ZeroTTL replaces a requested lifetime of zero, MaxTTL bounds all (A-T11).
 	ZeroTTL, MaxTTL time.Duration
-	// ListRetention keeps a task without a lifetime in the list after its last
-	// change (A-E3).
+	// ListRetention keeps a task without a lifetime in the list after the last
+	// access to it (A-E3).
 	ListRetention time.Duration
-	// CallTotal is the hard cap of one backend call, and of a wait for a task
-	// whose backend stays unreachable (G-8).
+	// CallTotal is the hard cap of one backend call, of a driven task, and of a
+	// wait for a task whose backend stays unreachable (G-8).
 	CallTotal time.Duration
 }
 
-// expiryGrace is how long a record outlives its task: a backend that cannot be
-// reached is asked that long before the task counts as expired (A-E2).
-const expiryGrace = 10 * time.Minute
+// recentSize is how many tasks are remembered for fast pollers, and for keeping
+// notifications in order.
+const recentSize = 4096
 
-// snapshots is how many recent documents are held for fast pollers.
-const snapshots = 4096
+// partingTime bounds what is still said to a backend for somebody who is gone,
+// also while the bridge stops.
+const partingTime = 10 * time.Second
 
 // Manager creates, follows and ends tasks. It is safe for concurrent use.
 type Manager struct {
@@ -68,21 +73,35 @@ type Manager struct {
 	id     string // of this process run, holder of its lease
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	work   sync.WaitGroup
+	// work counts the goroutines and operations that Close waits for; see enter.
+	work     sync.WaitGroup
+	presence *presence
 
 	fetches singleflight.Group
 	recent  *lru.Cache[string, snapshot] // by serial; never the only copy of anything
 
 	mu      sync.Mutex
+	closed  bool
 	loops   map[string]*loop              // by serial: waiters of tasks/result
 	running map[string]context.CancelFunc // by serial: hosted calls of this process
-	tracked map[trackKey]ref              // backend's id to task, for events
+
+	// trackMu is held while OnTask is called, so that the calls about a task keep
+	// their order.
+	trackMu sync.Mutex
+	tracked map[trackKey]map[string]tracking // by serial
+
+	// tellMu is held while OnStatus is called; told has the revision that was
+	// told last, by serial, so that an older one is never told after it.
+	tellMu sync.Mutex
+	told   *lru.Cache[string, state.Rev]
 }
 
-type trackKey struct{ backend, taskID string }
-
-// errStopped is the cause of everything that ends because the bridge stops.
-var errStopped = errors.New("the bridge is shutting down")
+var (
+	// errStopped is the cause of everything that ends because the bridge stops.
+	errStopped   = errors.New("the bridge is shutting down")
+	errCallTotal = errors.New("the call took longer than times.call_total")
+	errParting   = errors.New("the backend took too long")
+)
 
 // ErrUnknown is the answer for a handle that is malformed, forged, expired,
 // another owner's or another backend's: they are indistinguishable (A-H2).
@@ -94,18 +113,22 @@ func New(o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	recent, err := lru.New[string, snapshot](snapshots)
+	recent, err := lru.New[string, snapshot](recentSize)
+	if err != nil {
+		return nil, err
+	}
+	told, err := lru.New[string, state.Rev](recentSize)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	m := &Manager{
-		Options: o, id: id, ctx: ctx, cancel: cancel, recent: recent,
+		Options: o, id: id, ctx: ctx, cancel: cancel, recent: recent, told: told,
 		loops:   make(map[string]*loop),
 		running: make(map[string]context.CancelFunc),
-		tracked: make(map[trackKey]ref),
+		tracked: make(map[trackKey]map[string]tracking),
 	}
-	if err := m.holdLease(); err != nil {
+	if m.presence, err = m.appear(); err != nil {
 		cancel(err)
 		return nil, err
 	}
@@ -115,10 +138,15 @@ func New(o Options) (*Manager, error) {
 // Close cuts hosted calls, which then end as interrupted, releases every waiter
 // and returns when nothing of the manager runs any more or ctx is done.
 func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
 	m.cancel(errStopped)
 	done := make(chan struct{})
 	go func() {
 		m.work.Wait()
+		// Only now: until its hosted calls have ended the process lives.
+		m.presence.end()
 		close(done)
 	}()
 	select {
@@ -129,10 +157,21 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 }
 
-// detach returns a context that outlives the request it came from, ends with
-// the manager and is bounded by the total time of a call.
-func (m *Manager) detach(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), m.Env, m.Times.CallTotal, errCallTotal)
+// enter begins something that Close has to wait for; work.Done ends it. It
+// reports false once the manager is closed: the store may be, too.
+func (m *Manager) enter() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.work.Add(1)
+	return true
+}
+
+// bind returns a context that also ends with the manager and is bounded by d.
+func (m *Manager) bind(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	ctx, cancel := env.WithTimeout(ctx, m.Env, d, cause)
 	stop := context.AfterFunc(m.ctx, cancel)
 	return ctx, func() {
 		stop()
@@ -140,4 +179,24 @@ func (m *Manager) detach(ctx context.Context) (context.Context, context.CancelFu
 	}
 }
 
-var errCallTotal = errors.New("the call took longer than times.call_total")
+// detach is bind for what outlives the request it came from.
+func (m *Manager) detach(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	return m.bind(context.WithoutCancel(ctx), d, cause)
+}
+
+// parting returns a context for a last word: it outlives the request it came
+// from and the manager, for a short time.
+func (m *Manager) parting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return env.WithTimeout(context.WithoutCancel(ctx), m.Env, partingTime, errParting)
+}
+
+// jitter varies a duration by a tenth either way, so that what many do at the
+// same pace does not happen in step.
+func (m *Manager) jitter(d time.Duration) time.Duration {
+	var b [4]byte
+	if _, err := io.ReadFull(m.Env.Random(), b[:]); err != nil {
+		return d
+	}
+	part := float64(binary.BigEndian.Uint32(b[:]))/math.MaxUint32 - 0.5 // within ±0.5
+	return d + time.Duration(part*0.2*float64(d))
+}

@@ -14,7 +14,8 @@ import (
 )
 
 // record is what the store keeps of a task. It is written as its header in
-// JSON, a line feed, and the document as it came.
+// JSON, a line feed, and the document as it came; see [Manager.pack] for large
+// ones.
 type record struct {
 	Handle string `json:"handle"`
 	Kind   kind   `json:"kind"`
@@ -27,8 +28,8 @@ type record struct {
 	Expires int64 `json:"expires,omitempty"`
 	// Change is that of the newest document; see port.TaskState.
 	Change string `json:"change,omitempty"`
-	// Seed is true until the task has been fetched once: a seed is never shown
-	// again after the create answer (A-T21).
+	// Seed is true until the backend has been asked for the task: the document
+	// is then what the client was told when the task was made (A-T6, A-T21).
 	Seed bool `json:"seed,omitempty"`
 	// Final is true once the document is terminal. It never changes again
 	// (A-T19, A-X1).
@@ -38,14 +39,28 @@ type record struct {
 	Cancelling int64 `json:"cancelling,omitempty"`
 	// Runner is the process that runs a hosted call.
 	Runner string `json:"runner,omitempty"`
+	// Body is the key of the record that has the document, if it is too large
+	// for this one.
+	Body string `json:"body,omitempty"`
 
-	doc wire.Value
-	rev state.Rev
+	doc  wire.Value // absent while it is in the body only
+	view wire.Value // the face's rendering, in place of a document in a body
+	rev  state.Rev
+	// until is when the store forgets the record.
+	until time.Time
 }
 
-// cancelPatience is how long a cancellation under way blocks other writers; a
-// process that died in the middle of one is overruled after it.
-const cancelPatience = time.Minute
+const (
+	// expiryGrace is how long after the end of a task's lifetime a backend that
+	// cannot be reached counts as having it still (A-E2).
+	expiryGrace = 10 * time.Minute
+	// expiryMemory is how long after it a record is kept, in which the end of
+	// the task stands and "expired" is the answer rather than "unreachable".
+	expiryMemory = 24 * time.Hour
+	// cancelPatience is how long a cancellation under way blocks other writers;
+	// a process that died in the middle of one is overruled after it.
+	cancelPatience = time.Minute
+)
 
 // recordKey begins with the time, so that neighbours in the store are written
 // together.
@@ -76,13 +91,18 @@ func (m *Manager) load(ctx context.Context, r ref) (record, error) {
 }
 
 func decodeRecord(stored state.Record) (record, error) {
-	head, doc, found := bytes.Cut(stored.Value, []byte{'\n'})
-	rec := record{rev: stored.Rev, doc: wire.Value(doc)}
+	head, rest, found := bytes.Cut(stored.Value, []byte{'\n'})
 	if !found {
 		return record{}, fmt.Errorf("task record %s: want a header line", stored.Key)
 	}
+	rec := record{rev: stored.Rev, until: stored.Expires}
 	if err := json.Unmarshal(head, &rec); err != nil {
 		return record{}, fmt.Errorf("task record %s: %w", stored.Key, err)
+	}
+	if rec.Body == "" {
+		rec.doc = wire.Value(rest)
+	} else {
+		rec.view = wire.Value(rest)
 	}
 	return rec, nil
 }
@@ -90,35 +110,72 @@ func decodeRecord(stored state.Record) (record, error) {
 // save writes the record if nobody else has since it was read, and sets its new
 // revision. The error wraps [state.ErrConflict] otherwise.
 func (m *Manager) save(ctx context.Context, r ref, rec *record) error {
+	until := m.recordExpiry(rec)
+	packed, err := m.pack(ctx, r, rec, until)
+	if err != nil {
+		return err
+	}
 	head, err := json.Marshal(rec)
 	if err != nil {
 		return fmt.Errorf("write task record: %w", err)
 	}
+	content := rec.doc
+	if rec.Body != "" {
+		content = rec.view
+	}
 	rev, err := m.Store.Put(ctx, state.Record{
 		Key:     recordKey(r),
-		Value:   append(append(head, '\n'), rec.doc...),
-		Expires: m.recordExpiry(rec),
+		Value:   append(append(head, '\n'), content...),
+		Expires: until,
 		Owner:   ownerKey(r.backend, r.owner),
 		Order:   order(r),
 	}, state.IfRev(rec.rev))
 	if err != nil {
+		if packed && errors.Is(err, state.ErrConflict) {
+			m.unpack(ctx, rec)
+		}
 		return fmt.Errorf("write task record: %w", err)
 	}
-	rec.rev = rev
+	rec.rev, rec.until = rev, until
 	return nil
 }
 
-// recordExpiry is when the store may forget a task: with a hosted one's
-// lifetime (A-E6), some time after a backend's (A-E2), and a retention after
-// the last change without one (A-E3).
+// recordExpiry is when the store may forget a task: with a hosted one's lifetime
+// (A-E6), a while after a backend's (A-E2), and a retention after the last
+// access to one without lifetime (A-E3).
 func (m *Manager) recordExpiry(rec *record) time.Time {
+	now := m.Env.Now()
+	ends := time.UnixMilli(rec.Expires)
 	switch {
 	case rec.Expires == 0:
-		return m.Env.Now().Add(m.Times.ListRetention)
-	case rec.Kind == kindHosted && rec.TaskID == "":
-		return time.UnixMilli(rec.Expires)
+		return now.Add(m.Times.ListRetention)
+	case rec.TaskID == "":
+		return ends
+	case ends.Before(now): // the backend has it all the same
+		return now.Add(expiryMemory)
 	default:
-		return time.UnixMilli(rec.Expires).Add(expiryGrace)
+		return ends.Add(expiryMemory)
+	}
+}
+
+// fading reports whether the store is going to forget a record well before the
+// task, which has just been seen alive. A write per access would be too much.
+func (m *Manager) fading(rec *record) bool {
+	wanted := m.recordExpiry(rec)
+	return rec.rev != 0 && wanted.Sub(rec.until) > wanted.Sub(m.Env.Now())/8
+}
+
+// prolong keeps a record that is not written otherwise.
+func (m *Manager) prolong(ctx context.Context, r ref, rec *record) {
+	if !m.fading(rec) {
+		return
+	}
+	err := m.prolongBody(ctx, rec)
+	if err == nil {
+		err = m.save(ctx, r, rec)
+	}
+	if err != nil && !errors.Is(err, state.ErrConflict) {
+		m.Logger.WarnContext(ctx, "task record not prolonged", "error", err)
 	}
 }
 
@@ -127,6 +184,11 @@ func (m *Manager) expired(rec *record) bool {
 	return rec.Expires != 0 && m.Env.Now().UnixMilli() >= rec.Expires
 }
 
+// stands reports whether the record alone is the answer: the task has ended, and
+// its lifetime has not. After that the backend is asked whether it still has the
+// task; the end on record stands even then (A-T19).
+func (m *Manager) stands(rec *record) bool { return rec.Final && !m.expired(rec) }
+
 // cancelling reports whether a cancellation is under way.
 func (m *Manager) cancelling(rec *record) bool {
 	return rec.Cancelling != 0 && m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) < cancelPatience
@@ -134,13 +196,15 @@ func (m *Manager) cancelling(rec *record) bool {
 
 // take puts a document into the record.
 func (rec *record) take(doc wire.Value, st port.TaskState) {
-	rec.doc, rec.Change, rec.Seed = doc, st.Change, false
+	rec.doc, rec.view, rec.Body = doc, "", ""
+	rec.Change, rec.Seed, rec.Cancelling = st.Change, false, 0
 	rec.Final = st.Status.Terminal()
 	rec.Expires = 0
 	if st.TTL >= 0 {
-		from := st.CreatedAt
-		if from.IsZero() {
-			from = time.UnixMilli(rec.Created)
+		// A backend whose clock is behind must not make us forget its task early.
+		from := time.UnixMilli(rec.Created)
+		if st.CreatedAt.After(from) {
+			from = st.CreatedAt
 		}
 		rec.Expires = from.Add(st.TTL).UnixMilli()
 	}
