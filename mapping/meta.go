@@ -89,14 +89,22 @@ type DownEnvelope struct {
 	ProgressToken wire.Value
 	// Task is the task member that augments a tools/call (§4.19), or absent.
 	Task wire.Value
+	// Version is the revision negotiated with the server; empty means
+	// [legacy2025.Latest].
+	Version string
+}
+
+func (e *DownEnvelope) lacksContext() bool {
+	return e.Version != "" && !legacy2025.HasStructuredContent(e.Version)
 }
 
 // AppendDownParams appends the params of a modern request as those of a legacy
 // one: without the envelope and the members of a retry, both of which the
 // bridge consumes.
 //
-// Rules B-T8, G-9, §3.6, §6.1, §6.2.
-// Loss: task and the legacy keys of _meta, with a note.
+// Rules B-T8, G-9, §3.6, §3.9, §6.1, §6.2.
+// Loss: task, the legacy keys of _meta, and the context of a completion for a
+// server too old to know it; each sets a note.
 func AppendDownParams(dst []byte, method string, params wire.Value, env DownEnvelope) ([]byte, Notes, error) {
 	obj, err := wire.OptionalObject(params, "params")
 	if err == nil {
@@ -120,6 +128,8 @@ func AppendDownParams(dst []byte, method string, params wire.Value, env DownEnve
 		case m.Name == "task":
 			notes = notes.With(NoteTaskMember)
 		case (m.Name == "inputResponses" || m.Name == "requestState") && ext2026.Asks(method):
+		case m.Name == "context" && method == ext2026.MethodCompletionComplete && env.lacksContext():
+			notes = notes.With(NoteOlderRevision)
 		default:
 			w.Copy(m)
 		}

@@ -177,6 +177,8 @@ func TestAppendUpParamsRefuses(t *testing.T) {
 	}
 }
 
+const completeWithContext = `{"ref":{},"argument":{"name":"a","value":""},"context":{"arguments":{}}}`
+
 func TestAppendDownParams(t *testing.T) {
 	t.Parallel()
 	const meta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"nova","version":"0.9.0"},` +
@@ -226,6 +228,16 @@ func TestAppendDownParams(t *testing.T) {
 		{
 			name: "§3.3 the empty cursor names a page", method: "tools/list", in: `{"cursor":"","_meta":{` + meta + `}}`,
 			want: `{"cursor":""}`,
+		},
+		{
+			name: "§3.9 an old server knows no context", method: "completion/complete", in: completeWithContext, env: mapping.DownEnvelope{Version: "2025-03-26"},
+			want: `{"ref":{},"argument":{"name":"a","value":""}}`, notes: notesOf(mapping.NoteOlderRevision),
+		},
+		{name: "§3.9 others do", method: "completion/complete", in: completeWithContext, env: mapping.DownEnvelope{Version: "2025-06-18"}, want: completeWithContext},
+		{name: "§3.9 the newest does", method: "completion/complete", in: completeWithContext, want: completeWithContext},
+		{
+			name: "§3.9 it is a vendor's elsewhere", method: "acme/dig", in: `{"context":1}`, env: mapping.DownEnvelope{Version: "2025-03-26"},
+			want: `{"context":1}`,
 		},
 		{name: "a vendor method without params", method: "acme/dig", in: ``, want: `{}`},
 	}
