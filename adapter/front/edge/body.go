@@ -1,15 +1,16 @@
 package edge
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
-	"strconv"
-	"strings"
+	"os"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -19,55 +20,61 @@ const (
 	EventStream = "text/event-stream"
 )
 
+const (
+	// bodyTimeout is how long a client may take to send its message.
+	bodyTimeout = time.Minute
+	// bodyReserve bounds the memory that a client gets by announcing a large
+	// message; more is allocated as it arrives.
+	bodyReserve = 64 << 10
+)
+
 // ErrAnswered says that the request has been refused and answered.
 var ErrAnswered = errors.New("request refused")
 
 // ReadBody returns the body of a POST of at most limit bytes. It answers 415
-// for a body that is not declared as JSON, 413 for one that is too large and
-// 400 for one that breaks off, and returns [ErrAnswered] then.
-func ReadBody(c *gin.Context, limit int64) ([]byte, error) {
+// for a body that is not declared as JSON, 413 for one that is too large, 408
+// for one that takes longer than a minute and 400 for one that breaks off, and
+// returns [ErrAnswered] then.
+func ReadBody(c *gin.Context, e env.Env, limit int64) ([]byte, error) {
+	control := http.NewResponseController(c.Writer)
+	// It also bounds what the server reads by itself after a refusal. Not every
+	// connection has deadlines; without them the read just waits.
+	_ = control.SetReadDeadline(e.Now().Add(bodyTimeout))
 	media, _, err := mime.ParseMediaType(c.GetHeader("Content-Type"))
-	if err != nil || media != JSON {
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || media != JSON {
 		WriteError(c, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Type: want %s", JSON))
 		return nil, ErrAnswered
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, limit))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		WriteError(c, http.StatusRequestEntityTooLarge, "", invalidRequest("message: want at most %d bytes", limit))
-		return nil, ErrAnswered
-	case err != nil:
-		WriteError(c, http.StatusBadRequest, "", invalidRequest("message: broke off"))
-		return nil, ErrAnswered
+	if c.Request.ContentLength > limit {
+		return nil, tooLarge(c, limit)
 	}
-	return body, nil
+	var body bytes.Buffer
+	body.Grow(int(min(max(0, c.Request.ContentLength), bodyReserve)) + bytes.MinRead)
+	if _, err := body.ReadFrom(http.MaxBytesReader(c.Writer, c.Request.Body, limit)); err != nil {
+		return nil, answerRead(c, limit, err)
+	}
+	// From here on reading is how the server notices that the client has left.
+	_ = control.SetReadDeadline(time.Time{})
+	return body.Bytes(), nil
 }
 
-// Accepts are the answers a client takes.
-type Accepts struct{ JSON, EventStream bool }
+// answerRead answers for a body that could not be read.
+func answerRead(c *gin.Context, limit int64, err error) error {
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return tooLarge(c, limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		WriteError(c, http.StatusRequestTimeout, "", invalidRequest("message: want it within %v", bodyTimeout))
+	default:
+		WriteError(c, http.StatusBadRequest, "", invalidRequest("message: broke off"))
+	}
+	return ErrAnswered
+}
 
-// ParseAccept reads the Accept header; an absent one admits everything.
-func ParseAccept(r *http.Request) Accepts {
-	fields := r.Header.Values("Accept")
-	if len(fields) == 0 {
-		return Accepts{JSON: true, EventStream: true}
-	}
-	var a Accepts
-	for part := range strings.SplitSeq(strings.Join(fields, ","), ",") {
-		media, params, err := mime.ParseMediaType(part)
-		if err != nil {
-			continue
-		}
-		if q, given := params["q"]; given {
-			if weight, err := strconv.ParseFloat(q, 64); err != nil || weight == 0 {
-				continue
-			}
-		}
-		a.JSON = a.JSON || media == JSON || media == "application/*" || media == "*/*"
-		a.EventStream = a.EventStream || media == EventStream || media == "text/*" || media == "*/*"
-	}
-	return a
+func tooLarge(c *gin.Context, limit int64) error {
+	WriteError(c, http.StatusRequestEntityTooLarge, "", invalidRequest("message: want at most %d bytes", limit))
+	return ErrAnswered
 }
 
 // WriteError answers with a JSON-RPC error in a plain body. An empty id is left

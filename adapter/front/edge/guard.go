@@ -32,11 +32,14 @@ func (g *Guard) Check(c *gin.Context) {
 		refuse(c, "host not allowed")
 		return
 	}
+	if len(g.Origins) > 0 {
+		// Also where no Origin was sent: what is cached must not serve another.
+		c.Writer.Header().Add("Vary", "Origin")
+	}
 	origin := c.GetHeader("Origin")
 	if origin == "" {
 		return
 	}
-	c.Header("Vary", "Origin")
 	allowed := slices.Contains(g.Origins, strings.ToLower(origin))
 	if !allowed && !g.ownOrigin(origin) {
 		refuse(c, "origin not allowed")

@@ -8,36 +8,80 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
-	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 const (
 	// heartbeat is the longest silence on an event stream (A-R3).
 	heartbeat = 15 * time.Second
-	// writeTimeout is how long a client may take to read what was written.
+	// writeTimeout is how long a client may take to read one piece of an answer.
 	writeTimeout = 30 * time.Second
+	// pieceSize is the size of such a piece in bytes.
+	pieceSize = 64 << 10
 )
 
-// events writes an event stream. It belongs to the handler's goroutine.
-type events struct {
-	w       gin.ResponseWriter
-	control *http.ResponseController
-	env     env.Env
+// extend gives the client time for the next piece. Not every connection has
+// deadlines; without them a write just waits.
+func (f *Face) extend(control *http.ResponseController) {
+	_ = control.SetWriteDeadline(f.Env.Now().Add(writeTimeout))
 }
 
+// body writes an answer of any size to a client that may be slow, but must not
+// stop reading. It belongs to the handler's goroutine.
+type body struct {
+	f       *Face
+	w       gin.ResponseWriter
+	control *http.ResponseController
+	left    int // of the piece for which the deadline was set
+}
+
+func newBody(c *gin.Context, f *Face) body {
+	return body{f: f, w: c.Writer, control: http.NewResponseController(c.Writer)}
+}
+
+// Write implements [io.Writer].
+func (b *body) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		if b.left == 0 {
+			b.f.extend(b.control)
+			b.left = pieceSize
+		}
+		var written int
+		written, err = b.w.Write(p[n:min(len(p), n+b.left)])
+		n += written
+		b.left -= written
+	}
+	return n, err
+}
+
+// flush sends what is buffered, and the headers ahead of it.
+func (b *body) flush() {
+	if b.left == 0 {
+		b.f.extend(b.control)
+		b.left = pieceSize
+	}
+	b.w.Flush()
+}
+
+// events is a body that is an event stream.
+type events struct{ body }
+
 // openEvents sends the headers of an event stream.
-func openEvents(c *gin.Context, e env.Env) *events {
+func openEvents(c *gin.Context, f *Face) *events {
 	h := c.Writer.Header()
 	h.Set("Content-Type", edge.EventStream)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
-	ev := &events{w: c.Writer, control: http.NewResponseController(c.Writer), env: e}
+	ev := &events{newBody(c, f)}
 	ev.flush()
 	return ev
 }
 
+// message writes one message as one event. The filter may have left nothing.
 func (ev *events) message(msg []byte) error {
+	if len(msg) == 0 {
+		return nil
+	}
 	var m sse.Message
 	m.AppendData(string(msg))
 	return ev.write(&m)
@@ -51,16 +95,10 @@ func (ev *events) comment() error {
 }
 
 func (ev *events) write(m *sse.Message) error {
-	// Not every connection has deadlines; without them the write just waits.
-	_ = ev.control.SetWriteDeadline(ev.env.Now().Add(writeTimeout))
-	if _, err := m.WriteTo(ev.w); err != nil {
+	ev.left = 0 // the last write may be long ago
+	if _, err := m.WriteTo(&ev.body); err != nil {
 		return err
 	}
 	ev.flush()
 	return nil
-}
-
-func (ev *events) flush() {
-	ev.w.WriteHeaderNow()
-	ev.w.Flush()
 }

@@ -3,7 +3,9 @@ package legacy
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -38,7 +40,8 @@ type Limits struct {
 
 // Times bound waits (configuration key times).
 type Times struct {
-	// SessionIdle ends a session that shows no sign of life.
+	// SessionIdle is how long a session lives at least without a sign of life.
+	// It lives at most half as long again.
 	SessionIdle time.Duration
 	// ReplayWindow is how long a call goes on after its client was lost.
 	ReplayWindow time.Duration
@@ -48,11 +51,14 @@ type Times struct {
 type Face struct {
 	Options
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	work   sync.WaitGroup
+	// ctx is of work that belongs to no request; it is done once Close began.
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	work     sync.WaitGroup // what runs beside the handlers
+	draining atomic.Bool
 
 	mu        sync.Mutex
+	closed    bool
 	live      map[string]*live // by session key
 	addresses map[string]int   // sessions by client address
 }
@@ -68,14 +74,39 @@ func New(o Options) *Face {
 
 // Register adds the route of a backend.
 func (f *Face) Register(routes gin.IRoutes, path, backend string) {
-	routes.POST(path, func(c *gin.Context) { f.post(c, backend) })
-	routes.GET(path, func(c *gin.Context) { f.get(c, backend) })
-	routes.DELETE(path, func(c *gin.Context) { f.delete(c, backend) })
+	handle := func(serve func(*gin.Context, string)) gin.HandlerFunc {
+		return func(c *gin.Context) {
+			serve(c, backend)
+			// The server sends what is still buffered when the handler has returned.
+			f.extend(http.NewResponseController(c.Writer))
+		}
+	}
+	routes.POST(path, handle(f.post))
+	routes.GET(path, handle(f.get))
+	routes.DELETE(path, handle(f.delete))
+	// A route of its own, so that the checks ahead of it see preflights.
+	routes.OPTIONS(path, func(c *gin.Context) {
+		c.Header("Allow", "GET, POST, DELETE, OPTIONS")
+		c.Status(http.StatusNoContent)
+	})
 }
 
-// Drain ends what a client repeats without harm: streams, and waits for a
-// task's result. Calls go on.
+// spawn runs work beside the handlers, which Close waits for. It reports false,
+// and runs nothing, once the face is closed.
+func (f *Face) spawn(work func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.work.Go(work)
+	return true
+}
+
+// Drain ends what a client repeats without harm, streams and waits for a task's
+// result, and refuses new ones. Calls go on.
 func (f *Face) Drain() {
+	f.draining.Store(true)
 	f.mu.Lock()
 	all := make([]*live, 0, len(f.live))
 	for _, l := range f.live {
@@ -88,9 +119,18 @@ func (f *Face) Drain() {
 }
 
 // Close ends every stream and every exchange. Sessions stay in the store. It
-// returns when nothing of the face runs any more or ctx is done.
+// returns when no exchange runs any more or ctx is done; connections are their
+// server's to close.
 func (f *Face) Close(ctx context.Context) error {
+	f.mu.Lock()
+	f.closed = true
+	all := f.live
+	f.live, f.addresses = make(map[string]*live), make(map[string]int)
+	f.mu.Unlock()
 	f.cancel(errClosing)
+	for _, l := range all {
+		l.end(errClosing)
+	}
 	done := make(chan struct{})
 	go func() {
 		f.work.Wait()

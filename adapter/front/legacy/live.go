@@ -3,10 +3,10 @@ package legacy
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -16,12 +16,14 @@ type live struct {
 	address string
 
 	mu       sync.Mutex
-	ended    bool
+	ended    error     // why it has ended; nil while it lives
+	used     time.Time // the last sign of life
 	streams  []*stream // open GET streams, oldest first
-	detach   func()    // ends the attachment to the backend's changes
+	pending  []pending // what no stream was open for
 	inflight map[jsonrpc.ID]flight
-	pending  []pending
-	idle     func() bool // stops the timer that ends an unused session
+	attached bool
+	detach   func()      // ends the attachment to the backend's changes
+	stop     func() bool // stops the next beat
 }
 
 // flight is a request in flight.
@@ -31,99 +33,131 @@ type flight struct {
 	wait bool
 }
 
-// pending is a message for which no stream was open.
-type pending struct {
-	key string
-	msg []byte
-}
-
-// maxPending bounds the messages kept for a session without a stream.
-const maxPending = 256
-
 var (
-	errClosing   = errors.New("the bridge is shutting down")
-	errEnded     = errors.New("the session has ended")
-	errCancelled = errors.New("cancelled by the client")
+	errClosing   = jsonrpc.NewError(jsonrpc.CodeInternal, "the bridge is shutting down")
+	errEnded     = jsonrpc.NewError(jsonrpc.CodeInternal, "the session has ended")
 	errBusyID    = jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: id: a request with this id is in flight")
-	errFull      = errors.New("too many sessions")
+	errCancelled = errors.New("cancelled by the client")
+	errFull      = errors.New("too many sessions or streams")
 )
 
-// enter returns what this process holds of a session, and counts it if it is
-// new here.
-func (f *Face) enter(key, address string) (*live, error) {
+// enter returns what this process holds of a session. If it held nothing, it
+// counts the session and says so.
+func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.closed {
+		return nil, false, errClosing
+	}
 	if l := f.live[key]; l != nil {
-		l.rest(f, key)
-		return l, nil
+		l.use(f.Env.Now())
+		return l, false, nil
 	}
 	if len(f.live) >= f.Limits.Sessions || f.addresses[address] >= f.Limits.SessionsPerAddress {
-		return nil, errFull
+		return nil, false, errFull
 	}
-	l := &live{address: address, inflight: make(map[jsonrpc.ID]flight)}
+	l = &live{address: address, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now()}
+	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
 	f.live[key] = l
 	f.addresses[address]++
-	l.rest(f, key)
-	return l, nil
+	return l, true, nil
 }
 
-// rest restarts the timer after which an unused session is forgotten here.
-func (l *live) rest(f *Face, key string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.idle != nil {
-		l.idle()
-	}
-	l.idle = f.Env.AfterFunc(f.Times.SessionIdle+time.Second, func() { f.forget(key, l) })
-}
+// beatTime is the time between two looks at a session.
+func (f *Face) beatTime() time.Duration { return f.Times.SessionIdle / 4 }
 
-// forget drops a session that has been idle, unless something of it is open.
-func (f *Face) forget(key string, l *live) {
-	l.mu.Lock()
-	busy := len(l.streams) > 0 || len(l.inflight) > 0
-	l.mu.Unlock()
-	if busy {
-		l.rest(f, key)
+// beat looks after a session: one with anything open stays alive in the store
+// (A-L12), one that is gone from there is forgotten here.
+func (f *Face) beat(key string, l *live) {
+	now := f.Env.Now()
+	f.mu.Lock()
+	if f.live[key] != l {
+		f.mu.Unlock()
 		return
 	}
-	f.end(key)
+	l.mu.Lock()
+	busy := len(l.streams)+len(l.inflight) > 0
+	if busy {
+		l.used = now
+	}
+	idle := now.Sub(l.used) > f.lifetime()
+	if idle {
+		f.drop(key, l)
+	} else {
+		l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
+	}
+	l.mu.Unlock()
+	f.mu.Unlock()
+	switch {
+	case idle:
+		l.end(errEnded)
+	case busy:
+		f.spawn(func() { f.keep(key) })
+	}
 }
 
-// end cancels everything of a session in this process.
+// keep writes that a session is in use, and ends it here if it has ended
+// elsewhere.
+func (f *Face) keep(key string) {
+	s := &session{key: key}
+	err := f.read(f.ctx, s)
+	if err == nil {
+		err = f.update(f.ctx, s, func(r *record) { r.Seen = f.Env.Now().UnixMilli() })
+	}
+	switch {
+	case errors.Is(err, errUnknownSession):
+		f.end(key)
+	case err != nil && f.ctx.Err() == nil:
+		f.Logger.WarnContext(f.ctx, "session not kept alive", "error", err)
+	}
+}
+
+// drop forgets a session; the face's lock is held.
+func (f *Face) drop(key string, l *live) {
+	delete(f.live, key)
+	if f.addresses[l.address]--; f.addresses[l.address] == 0 {
+		delete(f.addresses, l.address)
+	}
+}
+
+// end ends everything of a session in this process.
 func (f *Face) end(key string) {
 	f.mu.Lock()
 	l := f.live[key]
 	if l != nil {
-		delete(f.live, key)
-		if f.addresses[l.address]--; f.addresses[l.address] == 0 {
-			delete(f.addresses, l.address)
-		}
+		f.drop(key, l)
 	}
 	f.mu.Unlock()
-	if l == nil {
-		return
-	}
-	if detach := l.finish(); detach != nil {
-		detach()
+	if l != nil {
+		l.end(errEnded)
 	}
 }
 
-// finish ends everything and returns what detaches the session, to be called
-// without the lock.
-func (l *live) finish() (detach func()) {
+func (l *live) use(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = true
-	if l.idle != nil {
-		l.idle()
-	}
+	l.used = now
+}
+
+// end cancels everything with this cause. It must not be called with the face's
+// lock held.
+func (l *live) end(cause error) {
+	l.mu.Lock()
+	l.ended = cause
+	l.stop()
 	for _, st := range l.streams {
-		st.cancel(errEnded)
+		st.cancel(cause)
 	}
 	for _, fl := range l.inflight {
-		fl.cancel(errEnded)
+		fl.cancel(cause)
 	}
-	return l.detach
+	l.pending = nil
+	detach := l.detach
+	l.detach = nil
+	l.mu.Unlock()
+	if detach != nil {
+		detach()
+	}
 }
 
 // drain ends the streams and the waits.
@@ -141,27 +175,30 @@ func (l *live) drain() {
 }
 
 // begin registers a request in flight, so that it can be cancelled.
-func (l *live) begin(id jsonrpc.ID, fl flight) error {
+func (f *Face) begin(l *live, id jsonrpc.ID, fl flight) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
-		return errUnknownSession
-	}
-	if _, busy := l.inflight[id]; busy {
+	switch _, busy := l.inflight[id]; {
+	case l.ended != nil:
+		return l.ended
+	case busy:
 		return errBusyID
+	case fl.wait && f.draining.Load():
+		return errClosing
 	}
 	l.inflight[id] = fl
 	return nil
 }
 
-func (l *live) done(id jsonrpc.ID) {
+func (l *live) done(id jsonrpc.ID, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.inflight, id)
+	l.used = now
 }
 
 // cancelRequest serves notifications/cancelled (§1.7). Unknown and finished ids
-// are ignored.
+// are ignored; the id's type counts.
 func (l *live) cancelRequest(id jsonrpc.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,18 +207,27 @@ func (l *live) cancelRequest(id jsonrpc.ID) {
 	}
 }
 
-// push delivers a message on the newest open stream, or keeps the newest of its
-// key until there is one (§3.5 A4).
-func (l *live) push(key string, msg []byte) {
+// attach connects the session to the changes of its backend, once. It stays
+// connected while no stream is open, so that a client that reconnects has
+// missed nothing but repetitions.
+func (f *Face) attach(l *live, s *session, authorization string) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.streams); n > 0 {
-		l.streams[n-1].offer(msg)
+	first := !l.attached && l.ended == nil
+	l.attached = true
+	l.mu.Unlock()
+	if !first {
 		return
 	}
-	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.key == key })
-	if len(l.pending) == maxPending {
-		l.pending = slices.Delete(l.pending, 0, 1)
+	detach := f.Crossing.Attach(port.Subscriber{
+		Backend: s.Backend, Caller: s.caller(authorization), Resources: s.Resources, Push: l.push,
+	})
+	l.mu.Lock()
+	ended := l.ended != nil
+	if !ended {
+		l.detach = detach
 	}
-	l.pending = append(l.pending, pending{key, msg})
+	l.mu.Unlock()
+	if ended {
+		detach()
+	}
 }

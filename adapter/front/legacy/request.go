@@ -3,7 +3,6 @@ package legacy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +10,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 // patience is how long an answer may take before its stream is opened without
@@ -26,9 +26,19 @@ var (
 // owns its connection. Messages change hands one by one, so each one sent before
 // the outcome is written before it.
 type exchange struct {
-	out  chan []byte
-	end  chan port.Outcome
-	gone chan struct{} // closed when the handler has left
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	out    chan []byte
+	end    chan port.Outcome
+	gone   chan struct{} // closed when the handler has left
+}
+
+// newExchange returns an exchange that a lost connection does not cancel
+// (A-L18).
+func newExchange(ctx context.Context) *exchange {
+	x := &exchange{out: make(chan []byte), end: make(chan port.Outcome, 1), gone: make(chan struct{})}
+	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	return x
 }
 
 func (x *exchange) send(msg []byte) error {
@@ -41,128 +51,109 @@ func (x *exchange) send(msg []byte) error {
 }
 
 // request serves a request of a session.
-func (f *Face) request(c *gin.Context, backend string, s *session, l *live, msg jsonrpc.Message, accepts edge.Accepts) {
+func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message, accepts edge.Accepts) {
 	r := table[msg.Method]
+	rep := &reply{f: f, c: c, msg: msg, accepts: accepts, plain: r.plain}
 	if r.local {
-		f.answer(c, msg, port.Outcome{Result: "{}"})
+		rep.end(local(msg))
 		return
 	}
-	// A lost connection is not a cancellation (A-L18).
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.Request.Context()))
-	if err := l.begin(msg.ID, flight{cancel, r.wait}); err != nil {
-		cancel(err)
-		f.answer(c, msg, port.Fail(err))
+	x := newExchange(c.Request.Context())
+	if err := f.begin(l, msg.ID, flight{x.cancel, r.wait}); err != nil {
+		x.cancel(err)
+		f.refuseRequest(rep, err)
 		return
 	}
-	stop := context.AfterFunc(f.ctx, func() { cancel(errClosing) })
-	x := &exchange{out: make(chan []byte), end: make(chan port.Outcome, 1), gone: make(chan struct{})}
-	px := &port.Exchange{Backend: backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg, Send: x.send, Push: l.push}
-	f.work.Go(func() {
-		out := f.Crossing.Request(ctx, px)
-		if out.Err == nil && r.after != nil {
-			out.Err = r.after(f, ctx, s, px)
-		}
-		stop()
-		l.done(msg.ID)
-		x.end <- out
-		cancel(nil)
-	})
-	f.deliver(ctx, c, msg, x, r, accepts)
+	authorization := c.GetHeader("Authorization")
+	if r.attach {
+		f.attach(l, s, authorization)
+	}
+	px := &port.Exchange{Backend: s.Backend, Caller: s.caller(authorization), Message: msg, Send: x.send, Push: l.push}
+	if !f.spawn(func() { f.cross(x, px, l, s, r) }) {
+		l.done(msg.ID, f.Env.Now())
+		x.cancel(errClosing)
+		f.refuseRequest(rep, errClosing)
+		return
+	}
+	answered := f.deliver(rep, x)
 	close(x.gone)
-	if c.Request.Context().Err() == nil {
-		return
+	if !answered {
+		f.abandon(x, r)
 	}
-	if !r.outlives {
-		cancel(errAbandoned)
-		return
-	}
-	stopTimer := f.Env.AfterFunc(f.Times.ReplayWindow, func() { cancel(errAbandoned) })
-	context.AfterFunc(ctx, func() { stopTimer() })
 }
 
-// deliver writes what an exchange yields until its end or the client's. The
-// answer is a plain body as long as nothing had to precede it and it was quick.
-func (f *Face) deliver(ctx context.Context, c *gin.Context, msg jsonrpc.Message, x *exchange, r rule, accepts edge.Accepts) {
-	var ev *events
-	open := func() {
-		if ev == nil {
-			ev = openEvents(c, f.Env)
+// cross performs an exchange on a goroutine of its own.
+func (f *Face) cross(x *exchange, px *port.Exchange, l *live, s *session, r rule) {
+	out := f.Crossing.Request(x.ctx, px)
+	if out.Err == nil && r.after != nil {
+		if err := r.after(f, x.ctx, s, px); err != nil {
+			out = port.Fail(err)
 		}
 	}
+	l.done(px.Message.ID, f.Env.Now())
+	x.end <- out
+	x.cancel(nil)
+}
+
+// refuseRequest answers for a request that was not begun.
+func (f *Face) refuseRequest(rep *reply, err error) {
+	if errors.Is(err, errBusyID) {
+		rep.end(port.Fail(err))
+		return
+	}
+	f.refuseSession(rep.c, rep.msg.ID, err)
+}
+
+// abandon leaves an exchange without its client: what only waits or reads ends,
+// a call goes on for a while (A-L18).
+func (f *Face) abandon(x *exchange, r rule) {
+	if !r.outlives {
+		x.cancel(errAbandoned)
+		return
+	}
+	stop := f.Env.AfterFunc(f.Times.ReplayWindow, func() { x.cancel(errAbandoned) })
+	context.AfterFunc(x.ctx, func() { stop() })
+}
+
+// deliver writes what an exchange yields until its end, or returns false when
+// the client has left before.
+func (f *Face) deliver(rep *reply, x *exchange) bool {
+	gone := rep.c.Request.Context().Done()
 	wait := patience
 	for {
+		if rep.ev != nil {
+			wait = heartbeat
+		}
 		timer := f.Env.NewTimer(wait)
 		var err error
 		select {
-		case m := <-x.out:
-			if accepts.EventStream { // a client that takes no stream loses what precedes its answer
-				open()
-				err = ev.message(f.Filter(msg.Method, m))
-			}
+		case msg := <-x.out:
+			err = rep.ahead(msg)
 		case out := <-x.end:
 			timer.Stop()
-			f.finish(ctx, c, msg, ev, out)
-			return
+			rep.finish(context.Cause(x.ctx), out)
+			return true
 		case <-timer.C:
+			err = rep.alive()
 			wait = heartbeat
-			if ev != nil {
-				err = ev.comment()
-			} else if accepts.EventStream && !r.plain {
-				open()
-			}
-		case <-c.Request.Context().Done():
+		case <-gone:
 			err = errGone
 		}
 		timer.Stop()
 		if err != nil {
-			return
+			return false
 		}
 	}
 }
 
-// finish writes the end of an exchange. A request that its client has cancelled
-// gets none (§1.7).
-func (f *Face) finish(ctx context.Context, c *gin.Context, msg jsonrpc.Message, ev *events, out port.Outcome) {
-	switch {
-	case errors.Is(context.Cause(ctx), errCancelled):
-		if ev == nil {
-			c.Status(http.StatusAccepted)
-		}
-	case ev != nil:
-		// The client may have left; there is nobody to tell.
-		_ = ev.message(f.Filter(msg.Method, f.response(c, msg, out)))
-	default:
-		f.answer(c, msg, out)
+// local answers a request that needs no backend.
+func local(msg jsonrpc.Message) port.Outcome {
+	params, err := wire.OptionalObject(msg.Params, "params")
+	if err == nil {
+		_, err = wire.OptionalObject(params.Get("_meta"), "params._meta")
 	}
-}
-
-// answer writes an outcome as a plain body. Only a backend's refusal of the
-// caller's credential changes the status (A-L17).
-func (f *Face) answer(c *gin.Context, msg jsonrpc.Message, out port.Outcome) {
-	status := http.StatusOK
-	var upstream *port.UpstreamError
-	if errors.As(out.Err, &upstream) && (upstream.Status == http.StatusUnauthorized || upstream.Status == http.StatusForbidden) {
-		status = upstream.Status
-		c.Header("WWW-Authenticate", challenge(upstream.Status))
+	if err != nil {
+		return port.Fail(err)
 	}
-	c.Data(status, edge.JSON, f.Filter(msg.Method, f.response(c, msg, out)))
-}
-
-// challenge is the bridge's own; nothing of the backend's is passed on.
-func challenge(status int) string {
-	if status == http.StatusForbidden {
-		return `Bearer error="insufficient_scope"`
-	}
-	return "Bearer"
-}
-
-func (f *Face) response(c *gin.Context, msg jsonrpc.Message, out port.Outcome) []byte {
-	if out.Err == nil {
-		return jsonrpc.AppendResult(nil, msg.ID, []byte(out.Result))
-	}
-	e := port.RPCError(out.Err)
-	if e.Code == jsonrpc.CodeInternal {
-		f.Logger.WarnContext(c.Request.Context(), "request failed", "method", msg.Method, "error", out.Err)
-	}
-	return jsonrpc.AppendError(nil, msg.ID, e)
+	return port.Outcome{Result: "{}"}
 }

@@ -35,7 +35,7 @@ type record struct {
 	Capabilities string   `json:"capabilities"`
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
-	Seen         int64    `json:"seen"` // ms, within a quarter of the idle time
+	Seen         int64    `json:"seen"` // ms, written once in a quarter of the idle time
 }
 
 func (r *record) add(uri string) {
@@ -91,6 +91,9 @@ var (
 // lookup returns the session a request names. Unknown, expired, ended and
 // foreign ones are one error, [errUnknownSession].
 func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
+	if f.ctx.Err() != nil {
+		return nil, errClosing
+	}
 	id := c.GetHeader(headerSession)
 	if id == "" {
 		return nil, errNoSession
@@ -134,7 +137,7 @@ func (f *Face) write(ctx context.Context, s *session, cond state.Cond) error {
 		return fmt.Errorf("write session: %w", err)
 	}
 	s.rev, err = f.Store.Put(ctx, state.Record{
-		Key: s.key, Value: value, Expires: time.UnixMilli(s.Seen).Add(f.Times.SessionIdle),
+		Key: s.key, Value: value, Expires: time.UnixMilli(s.Seen).Add(f.lifetime()),
 	}, cond)
 	if err != nil {
 		return fmt.Errorf("write session: %w", err)
@@ -157,10 +160,14 @@ func (f *Face) update(ctx context.Context, s *session, change func(*record)) err
 	}
 }
 
+// lifetime is how long a session outlives the last time it was written as seen,
+// so that it is never idle for less than [Times.SessionIdle].
+func (f *Face) lifetime() time.Duration { return f.Times.SessionIdle + f.beatTime() }
+
 // touch keeps the session alive. It writes once in a quarter of the idle time.
 func (f *Face) touch(ctx context.Context, s *session) error {
 	now := f.Env.Now()
-	if now.Sub(time.UnixMilli(s.Seen)) < f.Times.SessionIdle/4 {
+	if now.Sub(time.UnixMilli(s.Seen)) < f.beatTime() {
 		return nil
 	}
 	return f.update(ctx, s, func(r *record) { r.Seen = now.UnixMilli() })
@@ -182,20 +189,18 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 
 // delete serves DELETE (A-L11).
 func (f *Face) delete(c *gin.Context, backend string) {
-	s, err := f.lookup(c, backend)
-	if err != nil {
-		f.refuseSession(c, "", err)
+	s, ok := f.admit(c, backend, "")
+	if !ok {
 		return
 	}
-	ctx := context.WithoutCancel(c.Request.Context())
-	if err := f.Store.Delete(ctx, s.key, state.Always); err != nil {
-		f.refuseSession(c, "", err)
+	if err := f.Store.Delete(context.WithoutCancel(c.Request.Context()), s.key, state.Always); err != nil {
+		f.refuseSession(c, "", fmt.Errorf("delete session: %w", err))
 		return
 	}
 	f.end(s.key)
 	if s.Principal == "" {
 		caller := s.caller(c.GetHeader("Authorization"))
-		f.work.Go(func() { f.Crossing.EndSession(ctx, backend, caller) })
+		f.spawn(func() { f.Crossing.EndSession(f.ctx, backend, caller) })
 	}
 	c.Status(http.StatusNoContent)
 }

@@ -18,6 +18,9 @@ type rule struct {
 	outlives bool
 	// wait methods only wait, and are ended when the bridge drains.
 	wait bool
+	// attach methods need the session attached to the changes of its backend, so
+	// that its end is told there as well (§3.5 A1, A6).
+	attach bool
 	// after changes the session once the crossing has accepted the request.
 	after func(f *Face, ctx context.Context, s *session, x *port.Exchange) error
 }
@@ -31,7 +34,7 @@ var table = map[string]rule{
 	legacy2025.MethodTasksResult:          {wait: true},
 	legacy2025.MethodToolsCall:            {outlives: true},
 	legacy2025.MethodLoggingSetLevel:      {after: setLevel},
-	legacy2025.MethodResourcesSubscribe:   {after: addResource},
+	legacy2025.MethodResourcesSubscribe:   {attach: true, after: addResource},
 	legacy2025.MethodResourcesUnsubscribe: {after: removeResource},
 }
 

@@ -1,0 +1,103 @@
+package legacy
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+)
+
+// notifications begins the name of every notification.
+const notifications = "notifications/"
+
+// invalid says that a request does not fit this face.
+func invalid(format string, args ...any) *jsonrpc.Error {
+	return jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+format, args...)
+}
+
+// otherEra refuses what claims to be of the other era.
+func otherEra(backend string) *jsonrpc.Error {
+	return invalid("this route speaks %s; protocol %s is served at /modern/%s", legacy2025.Latest, wire.Version20260728, backend)
+}
+
+// checkMessage refuses a message that this face does not take, whatever the
+// session: the route alone decides the face, and only a notification may carry
+// an id of null.
+func checkMessage(c *gin.Context, msg *jsonrpc.Message, backend string) *jsonrpc.Error {
+	switch {
+	case c.GetHeader(headerVersion) == wire.Version20260728,
+		msg.Params.Get("_meta").Get(wire.MetaProtocolVersion).Present():
+		return otherEra(backend)
+	case msg.Kind == jsonrpc.KindNotification && msg.NullID() && !strings.HasPrefix(msg.Method, notifications):
+		return invalid("id: want a string or an integer")
+	}
+	return nil
+}
+
+// admit finds the session of a request and checks its protocol version (A-L10,
+// A-L13). It answers the client itself when there is none.
+func (f *Face) admit(c *gin.Context, backend string, id jsonrpc.ID) (*session, bool) {
+	version := c.GetHeader(headerVersion)
+	if version == wire.Version20260728 {
+		edge.WriteError(c, http.StatusBadRequest, id, otherEra(backend))
+		return nil, false
+	}
+	s, err := f.lookup(c, backend)
+	if err != nil {
+		f.refuseSession(c, id, err)
+		return nil, false
+	}
+	if version != "" && !legacy2025.Supported(version) {
+		edge.WriteError(c, http.StatusBadRequest, id, invalid("%s: unsupported version; this route speaks %v", headerVersion, legacy2025.Versions()))
+		return nil, false
+	}
+	return s, true
+}
+
+// join admits a request and finds what this process holds of its session.
+func (f *Face) join(c *gin.Context, backend string, id jsonrpc.ID) (*session, *live, bool) {
+	s, ok := f.admit(c, backend, id)
+	if !ok {
+		return nil, nil, false
+	}
+	l, fresh, err := f.enter(s.key, s.Address)
+	if err == nil && fresh {
+		// A DELETE that came between has found nothing to end in this process.
+		again := &session{key: s.key}
+		if err = f.read(c.Request.Context(), again); err != nil {
+			f.end(s.key)
+		}
+	}
+	if err != nil {
+		f.refuseSession(c, id, err)
+		return nil, nil, false
+	}
+	return s, l, true
+}
+
+// refuseSession answers for a session that cannot be used.
+func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
+	switch {
+	case errors.Is(err, errNoSession):
+		edge.WriteError(c, http.StatusBadRequest, id, invalid("%s: want the header", headerSession))
+	case errors.Is(err, errUnknownSession), errors.Is(err, errEnded):
+		edge.WriteError(c, http.StatusNotFound, id, invalid("unknown session"))
+	case errors.Is(err, errFull):
+		c.Header("Retry-After", "30")
+		edge.WriteError(c, http.StatusServiceUnavailable, id, jsonrpc.NewError(jsonrpc.CodeInternal, "too many sessions or streams; try again later"))
+	case errors.Is(err, errClosing):
+		c.Header("Retry-After", "5")
+		edge.WriteError(c, http.StatusServiceUnavailable, id, errClosing)
+	default:
+		if c.Request.Context().Err() == nil { // a client that left is no fault
+			f.Logger.ErrorContext(c.Request.Context(), "session not available", "error", err)
+		}
+		edge.WriteError(c, http.StatusInternalServerError, id, errInternal)
+	}
+}
