@@ -161,7 +161,7 @@ func normal(v wire.Value) wire.Value {
 	return v
 }
 
-const rounds = 4000
+const rounds = 2000
 
 func TestRoundTripOfModernTasks(t *testing.T) {
 	t.Parallel()
