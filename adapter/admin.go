@@ -39,8 +39,8 @@ func (b *Bridge) checkToken(c *gin.Context) {
 	if want == "" {
 		return
 	}
-	got, _ := strings.CutPrefix(c.GetHeader("Authorization"), "Bearer ")
-	if subtle.ConstantTimeCompare([]byte(got), []byte(want)) != 1 {
+	scheme, got, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(got), []byte(want)) != 1 {
 		c.Header("WWW-Authenticate", "Bearer")
 		c.AbortWithStatusJSON(http.StatusUnauthorized, gin.H{"status": "token required"})
 	}
