@@ -75,6 +75,20 @@ func TestCancel(t *testing.T) {
 			}
 		})
 	})
+	t.Run("§4.9 step 5: gone or over meanwhile is as good as cancelled", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.backend.set(func(b *backend) { b.cancelErr = errNoTask })
+			if got, err := w.cancel(h); err != nil || got.Status != port.TaskCancelled {
+				w.Errorf("Cancel: %+v, %v", got, err)
+			}
+			w.wantStatus(h, port.TaskCancelled)
+		})
+	})
+}
+
+func TestCancelRefused(t *testing.T) {
+	t.Parallel()
 	for _, end := range []port.TaskStatus{port.TaskCompleted, port.TaskFailed, port.TaskCancelled} {
 		t.Run("§4.9 steps 2 and 3: refused for a task that is "+string(end), func(t *testing.T) {
 			bubble(t, func(w *world) {
@@ -112,16 +126,6 @@ func TestCancel(t *testing.T) {
 			w.wantRefused(h, jsonrpc.CodeInternal, "")
 			w.backend.set(func(b *backend) { b.getErr = nil })
 			w.wantStatus(h, port.TaskWorking)
-		})
-	})
-	t.Run("§4.9 step 5: gone or over meanwhile is as good as cancelled", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			h := w.proxied("t1")
-			w.backend.set(func(b *backend) { b.cancelErr = errNoTask })
-			if got, err := w.cancel(h); err != nil || got.Status != port.TaskCancelled {
-				w.Errorf("Cancel: %+v, %v", got, err)
-			}
-			w.wantStatus(h, port.TaskCancelled)
 		})
 	})
 }
@@ -210,6 +214,27 @@ func TestCancelHosted(t *testing.T) {
 			}
 		})
 	})
+	t.Run("§4.9 step 2: refused once it is over", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.create(call(0, task.Ending{Result: `{"isError":true}`})).ID
+			w.wantRefused(h, jsonrpc.CodeInvalidParams, "Cannot cancel task: already in terminal status 'failed'")
+		})
+	})
+	t.Run("A-E6 unknown once it has expired", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			q := call(hour, task.Ending{})
+			q.TTL = minute
+			h := w.create(q).ID
+			after(minute)
+			if _, err := w.cancel(h); !errors.Is(err, task.ErrUnknown) {
+				w.Errorf("Cancel: %v, want %v", err, task.ErrUnknown)
+			}
+		})
+	})
+}
+
+func TestCancelHostedWithALateTask(t *testing.T) {
+	t.Parallel()
 	t.Run("A-X2 a task that its call yields all the same is cancelled at the backend", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			q := call(0, task.Ending{})
@@ -254,23 +279,6 @@ func TestCancelHosted(t *testing.T) {
 				w.Errorf("%d cancellations at the backend, want 1", cancels)
 			}
 			w.wantStatus(told.ID, port.TaskCancelled)
-		})
-	})
-	t.Run("§4.9 step 2: refused once it is over", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			h := w.create(call(0, task.Ending{Result: `{"isError":true}`})).ID
-			w.wantRefused(h, jsonrpc.CodeInvalidParams, "Cannot cancel task: already in terminal status 'failed'")
-		})
-	})
-	t.Run("A-E6 unknown once it has expired", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			q := call(hour, task.Ending{})
-			q.TTL = minute
-			h := w.create(q).ID
-			after(minute)
-			if _, err := w.cancel(h); !errors.Is(err, task.ErrUnknown) {
-				w.Errorf("Cancel: %v, want %v", err, task.ErrUnknown)
-			}
 		})
 	})
 }

@@ -155,19 +155,22 @@ func TestCreateIsDurableBeforeItIsTold(t *testing.T) {
 	})
 }
 
+var errLeft = errors.New("cancelled by the client")
+
+// creating starts a creation whose client can leave.
+func (w *world) creating(q task.Request) (leave func(), told <-chan error) {
+	ctx, cancel := context.WithCancelCause(w.Context())
+	out := make(chan error, 1)
+	go func() {
+		_, err := w.Create(ctx, q)
+		out <- err
+	}()
+	synctest.Wait()
+	return func() { cancel(errLeft) }, out
+}
+
 func TestCreateForAClientThatLeaves(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("cancelled by the client")
-	start := func(w *world, q task.Request) (cancel func(), told <-chan error) {
-		ctx, cut := context.WithCancelCause(w.Context())
-		out := make(chan error, 1)
-		go func() {
-			_, err := w.Create(ctx, q)
-			out <- err
-		}()
-		synctest.Wait()
-		return func() { cut(gone) }, out
-	}
 	t.Run("§1.7 before the id exists: the call is aborted, and a task it still made is cancelled", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			q := call(0, task.Ending{})
@@ -175,10 +178,10 @@ func TestCreateForAClientThatLeaves(t *testing.T) {
 				<-ctx.Done()
 				return w.seedOf("t1")
 			}
-			cancel, told := start(w, q)
+			cancel, told := w.creating(q)
 			after(second)
 			cancel()
-			if err := <-told; !errors.Is(err, gone) {
+			if err := <-told; !errors.Is(err, errLeft) {
 				w.Errorf("Create: %v, want the client's reason", err)
 			}
 			synctest.Wait()
@@ -192,7 +195,7 @@ func TestCreateForAClientThatLeaves(t *testing.T) {
 			w.store.set(func(f *faulty) {
 				f.put = func(ctx context.Context, _ state.Record) error { time.Sleep(10 * second); return nil }
 			})
-			cancel, told := start(w, call(0, w.seedOf("t1")))
+			cancel, told := w.creating(call(0, w.seedOf("t1")))
 			cancel()
 			if err := <-told; err == nil {
 				w.Error("the task was told to a client that had left")
@@ -206,6 +209,10 @@ func TestCreateForAClientThatLeaves(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestCreateForAClientThatLeavesTooLate(t *testing.T) {
+	t.Parallel()
 	t.Run("§1.7 after the answer nothing is undone", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			ctx, cancel := context.WithCancel(w.Context())
@@ -228,7 +235,7 @@ func TestCreateForAClientThatLeaves(t *testing.T) {
 				<-ctx.Done()
 				return task.Ending{Seed: doc{ID: "t1", Status: port.TaskCompleted}.value()}
 			}
-			cancel, told := start(w, q)
+			cancel, told := w.creating(q)
 			cancel()
 			<-told
 			synctest.Wait()

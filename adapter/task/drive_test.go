@@ -62,6 +62,28 @@ func TestDrive(t *testing.T) {
 			}
 		})
 	})
+	t.Run("A-T13 a task that the backend forgets is its error", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			out := w.driving(w.Context())
+			w.backend.drop("t1")
+			after(second)
+			if got := <-out; !errors.Is(got.err, errNoTask) {
+				w.Errorf("got %v, want %v", got.err, errNoTask)
+			}
+			w.wantCancels(0)
+		})
+	})
+	t.Run("a malformed seed is an error", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			_, err := w.Drive(w.Context(), backendName, alice, `{}`)
+			w.wantCode(err, jsonrpc.CodeInternal)
+			w.wantGets(0)
+		})
+	})
+}
+
+func TestDriveForAClientThatLeaves(t *testing.T) {
+	t.Parallel()
 	t.Run("A-T16 a client that leaves cancels it", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			left := errors.New("left")
@@ -92,17 +114,10 @@ func TestDrive(t *testing.T) {
 			w.wantCancels(1)
 		})
 	})
-	t.Run("A-T13 a task that the backend forgets is its error", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			out := w.driving(w.Context())
-			w.backend.drop("t1")
-			after(second)
-			if got := <-out; !errors.Is(got.err, errNoTask) {
-				w.Errorf("got %v, want %v", got.err, errNoTask)
-			}
-			w.wantCancels(0)
-		})
-	})
+}
+
+func TestDriveThroughAnOutage(t *testing.T) {
+	t.Parallel()
 	t.Run("a short outage is survived", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			out := w.driving(w.Context())
@@ -147,6 +162,10 @@ func TestDrive(t *testing.T) {
 			w.wantCancels(1)
 		})
 	})
+}
+
+func TestDriveIsBounded(t *testing.T) {
+	t.Parallel()
 	t.Run("G-8 it ends with times.call_total", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			out := w.driving(w.Context())
@@ -167,13 +186,6 @@ func TestDrive(t *testing.T) {
 			w.wantCode((<-out).err, jsonrpc.CodeInternal)
 			_, err := w.Drive(w.Context(), backendName, alice, w.seedOf("t2").Seed)
 			w.wantCode(err, jsonrpc.CodeInternal)
-		})
-	})
-	t.Run("a malformed seed is an error", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			_, err := w.Drive(w.Context(), backendName, alice, `{}`)
-			w.wantCode(err, jsonrpc.CodeInternal)
-			w.wantGets(0)
 		})
 	})
 }

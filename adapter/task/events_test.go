@@ -312,6 +312,10 @@ func TestEndOwner(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestEndOwnerInTrouble(t *testing.T) {
+	t.Parallel()
 	t.Run("it races with a cancellation and a poll", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			for i := range 50 {

@@ -55,17 +55,18 @@ func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, fresh 
 		return m.hostedState(ctx, r, rec)
 	}
 	if !fresh {
-		if known, ok := m.known(r); ok {
+		if known, ok := m.known(r, rec.rev); ok {
 			return known, nil
 		}
 	}
 	return m.fetch(ctx, r, caller, rec, fresh)
 }
 
-// known returns what the backend has said within its own poll interval.
-func (m *Manager) known(r ref) (record, bool) {
+// known returns what the backend has said within its own poll interval, unless
+// another replica has learned more since: the record is at this revision.
+func (m *Manager) known(r ref, rev state.Rev) (record, bool) {
 	snap, ok := m.recent.Get(r.serial)
-	return snap.rec, ok && m.age(&snap) < snap.interval
+	return snap.rec, ok && snap.rec.rev >= rev && m.age(&snap) < snap.interval
 }
 
 // fetched is what a shared fetch has learned.
@@ -79,7 +80,7 @@ type fetched struct {
 func (m *Manager) fetch(ctx context.Context, r ref, caller port.Caller, rec record, fresh bool) (record, error) {
 	for {
 		ch := m.fetches.DoChan(r.serial, func() (any, error) {
-			if known, ok := m.known(r); ok && !fresh {
+			if known, ok := m.known(r, rec.rev); ok && !fresh {
 				return fetched{rec: known}, nil // another request has ended in between
 			}
 			got, err := m.ask(ctx, r, caller, rec)

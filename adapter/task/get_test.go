@@ -102,6 +102,10 @@ func TestGetCoalesces(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestGetAfterNews(t *testing.T) {
+	t.Parallel()
 	t.Run("A-T21 an event in between is what pollers see", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -110,6 +114,21 @@ func TestGetCoalesces(t *testing.T) {
 			w.Observe(w.Context(), backendName, alice, "t1", d.value())
 			w.wantStatus(h, port.TaskInputRequired)
 			w.wantGets(1)
+		})
+	})
+	t.Run("A-T21 also one that another replica got", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			other := w.another()
+			defer w.close(other)
+			for _, m := range []*task.Manager{w.Manager, other} {
+				if _, err := m.Get(w.Context(), backendName, alice, h); err != nil {
+					w.Fatal(err)
+				}
+			}
+			w.now("t1", port.TaskInputRequired)
+			other.Observe(w.Context(), backendName, alice, "t1", w.backend.docs["t1"].value())
+			w.wantStatus(h, port.TaskInputRequired)
 		})
 	})
 	t.Run("A-T21 a cancellation in between is what pollers see", func(t *testing.T) {
@@ -136,17 +155,20 @@ func TestGetCoalesces(t *testing.T) {
 	})
 }
 
+// over creates a task that has ended, and has been seen to.
+func (w *world) over(id string) string {
+	w.Helper()
+	h := w.proxied(id)
+	w.now(id, port.TaskCompleted)
+	w.wantStatus(h, port.TaskCompleted)
+	return h
+}
+
 func TestTerminalIsForGood(t *testing.T) {
 	t.Parallel()
-	over := func(w *world) string {
-		h := w.proxied("t1")
-		w.now("t1", port.TaskCompleted)
-		w.wantStatus(h, port.TaskCompleted)
-		return h
-	}
 	t.Run("A-T19 it is served without the backend", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := over(w)
+			h := w.over("t1")
 			after(10 * minute)
 			w.wantStatus(h, port.TaskCompleted)
 			w.wantGets(1)
@@ -154,7 +176,7 @@ func TestTerminalIsForGood(t *testing.T) {
 	})
 	t.Run("A-T19 it is served although the backend has forgotten the task", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := over(w)
+			h := w.over("t1")
 			w.backend.drop("t1")
 			w.asleep(hour - second)
 			w.wantStatus(h, port.TaskCompleted)
@@ -162,7 +184,7 @@ func TestTerminalIsForGood(t *testing.T) {
 	})
 	t.Run("A-T20 an illegal transition is hidden, also across a restart", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := over(w)
+			h := w.over("t1")
 			w.now("t1", port.TaskWorking)
 			w.Observe(w.Context(), backendName, alice, "t1", w.backend.docs["t1"].value())
 			after(10 * second)
@@ -176,7 +198,7 @@ func TestTerminalIsForGood(t *testing.T) {
 	})
 	t.Run("A-E2 after its lifetime the backend is asked whether it has the task still", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := over(w)
+			h := w.over("t1")
 			w.asleep(hour)
 			w.now("t1", port.TaskWorking) // nonsense, but the task is there
 			for range 10 {
@@ -191,6 +213,10 @@ func TestTerminalIsForGood(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestTransitions(t *testing.T) {
+	t.Parallel()
 	t.Run("A-T20 working and input_required flip freely", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -264,6 +290,10 @@ func TestBackendThatCannotBeAsked(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestLifetimeOfABackendsTask(t *testing.T) {
+	t.Parallel()
 	t.Run("A-E2 ten minutes after the lifetime a task of an unreachable backend has expired", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")

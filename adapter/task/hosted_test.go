@@ -168,6 +168,10 @@ func TestLateTaskOfTheBackend(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestLateTaskEnds(t *testing.T) {
+	t.Parallel()
 	t.Run("A-X2 cancelling it cancels it at the backend", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			told := w.late("t1")

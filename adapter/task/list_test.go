@@ -86,6 +86,10 @@ func TestListPages(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestListHolds(t *testing.T) {
+	t.Parallel()
 	t.Run("A-S1 what others own, or is elsewhere, is not listed", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -222,6 +226,10 @@ func TestListRefreshes(t *testing.T) {
 			w.wantGets(8) // nobody is asked when there is no time left
 		})
 	})
+}
+
+func TestListDrops(t *testing.T) {
+	t.Parallel()
 	t.Run("A-T21 a seed is never shown, not even when the backend cannot be asked", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			d := doc{ID: "t1", Status: port.TaskCompleted, Created: time.Now().UnixMilli(), TTL: ttl(hour), Poll: 1000}
@@ -255,6 +263,10 @@ func TestListRefreshes(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestListInTrouble(t *testing.T) {
+	t.Parallel()
 	t.Run("a client that leaves ends it", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.proxied("t1")

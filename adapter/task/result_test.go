@@ -144,20 +144,22 @@ func TestResultPolls(t *testing.T) {
 	})
 }
 
+// slow creates a task that is polled twice an hour only.
+func (w *world) slow() string {
+	w.Helper()
+	w.times.PollCeiling = hour
+	w.stop()
+	w.start()
+	d := doc{ID: "t1", Status: port.TaskWorking, Created: time.Now().UnixMilli(), TTL: ttl(24 * hour), Poll: (30 * minute).Milliseconds()}
+	w.backend.put(d)
+	return w.create(call(0, task.Ending{Seed: d.value()})).ID
+}
+
 func TestResultWakesAtOnce(t *testing.T) {
 	t.Parallel()
-	// slow creates a task that is polled twice an hour only.
-	slow := func(w *world) string {
-		w.times.PollCeiling = hour
-		w.stop()
-		w.start()
-		d := doc{ID: "t1", Status: port.TaskWorking, Created: time.Now().UnixMilli(), TTL: ttl(24 * hour), Poll: (30 * minute).Milliseconds()}
-		w.backend.put(d)
-		return w.create(call(0, task.Ending{Seed: d.value()})).ID
-	}
 	t.Run("A-R2 on a cancellation", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := slow(w)
+			h := w.slow()
 			crowd := w.crowd(3, h)
 			after(second)
 			if _, err := w.Cancel(w.Context(), backendName, alice, h); err != nil {
@@ -173,7 +175,7 @@ func TestResultWakesAtOnce(t *testing.T) {
 	})
 	t.Run("A-R2 on an observed event", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := slow(w)
+			h := w.slow()
 			waiting := w.waiting(w.Context(), h)
 			after(second)
 			d := doc{ID: "t1", Status: port.TaskCompleted, Created: 5, TTL: ttl(hour), Result: []byte(`{}`)}
@@ -187,9 +189,13 @@ func TestResultWakesAtOnce(t *testing.T) {
 			w.wantGets(1)
 		})
 	})
+}
+
+func TestResultSleepsThroughNothing(t *testing.T) {
+	t.Parallel()
 	t.Run("A-R2 on what a poller has seen", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := slow(w)
+			h := w.slow()
 			waiting := w.waiting(w.Context(), h)
 			after(second)
 			other := w.another() // asks on its own, and knows nothing of our loop
@@ -214,7 +220,7 @@ func TestResultWakesAtOnce(t *testing.T) {
 	})
 	t.Run("A-R2 an end between looking and waiting is not slept through", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			h := slow(w)
+			h := w.slow()
 			w.get(h)
 			// The end comes on record right after the waiter has read the record.
 			looked := false
@@ -274,6 +280,19 @@ func TestResultErrors(t *testing.T) {
 			}
 		})
 	})
+	t.Run("A-R6 a backend without tasks ends the waits", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.backend.set(func(b *backend) { b.getErr = errMethod })
+			if out := w.Result(w.Context(), backendName, alice, h); !errors.Is(out.Err, errMethod) {
+				w.Errorf("result %+v, want %v", out, errMethod)
+			}
+		})
+	})
+}
+
+func TestResultThroughAnOutage(t *testing.T) {
+	t.Parallel()
 	t.Run("A-R6 an outage is waited out", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -326,15 +345,6 @@ func TestResultErrors(t *testing.T) {
 				w.Fatal("the waiter waits on")
 			}
 			w.wantCode((<-waiting).Err, jsonrpc.CodeInvalidParams)
-		})
-	})
-	t.Run("A-R6 a backend without tasks ends the waits", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			h := w.proxied("t1")
-			w.backend.set(func(b *backend) { b.getErr = errMethod })
-			if out := w.Result(w.Context(), backendName, alice, h); !errors.Is(out.Err, errMethod) {
-				w.Errorf("result %+v, want %v", out, errMethod)
-			}
 		})
 	})
 }

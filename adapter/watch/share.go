@@ -3,7 +3,6 @@ package watch
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -13,36 +12,44 @@ import (
 // share is the subscription of everyone who reaches a backend with the same
 // credential.
 type share struct {
-	w       *Watcher
-	backend string
-	kick    chan struct{} // capacity 1: what is wanted has changed
+	w    *Watcher
+	key  shareKey
+	kick chan struct{} // capacity 1: what is wanted has changed
 
 	mu       sync.Mutex
-	sessions map[string]*member
+	members  map[string]*member     // by session
 	tasks    map[string]port.Caller // by the backend's id
 	noTasks  bool                   // the backend does not report tasks
-	honoured port.ChangeFilter      // of the open subscription
+	unsure   bool                   // what the backend offers has to be asked
+	denied   port.ChangeFilter      // lists that the backend offers but does not report
 	open     bool
-	waiting  []waiter
+	honoured honoured // by the open subscription
+	waiting  []*waiter
 }
 
-// member is a session of a share.
-type member struct {
-	sub   port.Subscriber
-	lists port.ChangeFilter
-	uris  map[string]struct{}
+// honoured is what an open subscription reports.
+type honoured struct {
+	lists         port.ChangeFilter
+	uris, taskIDs map[string]struct{}
 }
 
-// waiter is a request to subscribe that the backend has not decided yet.
-type waiter struct {
-	session, uri string
-	done         chan<- error
+func set(names []string) map[string]struct{} {
+	s := make(map[string]struct{}, len(names))
+	for _, n := range names {
+		s[n] = struct{}{}
+	}
+	return s
 }
 
-func newShare(w *Watcher, backend string) *share {
+func has(s map[string]struct{}, name string) bool {
+	_, ok := s[name]
+	return ok
+}
+
+func newShare(w *Watcher, key shareKey) *share {
 	return &share{
-		w: w, backend: backend, kick: make(chan struct{}, 1),
-		sessions: make(map[string]*member), tasks: make(map[string]port.Caller),
+		w: w, key: key, kick: make(chan struct{}, 1), unsure: true,
+		members: make(map[string]*member), tasks: make(map[string]port.Caller),
 	}
 }
 
@@ -53,159 +60,173 @@ func (sh *share) changed() {
 	}
 }
 
-// join returns the session's membership; the lock is held.
-func (sh *share) join(sub port.Subscriber, lists port.ChangeFilter) *member {
-	m := sh.sessions[sub.Caller.Session]
-	if m == nil {
-		m = &member{uris: make(map[string]struct{})}
-		sh.sessions[sub.Caller.Session] = m
-	}
-	for _, uri := range sub.Resources {
-		m.uris[uri] = struct{}{}
-	}
-	m.sub, m.lists = sub, lists
-	return m
-}
-
-func (sh *share) attach(sub port.Subscriber, lists port.ChangeFilter) {
+// unused reports whether nobody needs the share.
+func (sh *share) unused() bool {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.join(sub, lists)
-	sh.changed()
-}
-
-func (sh *share) detach(session string) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	delete(sh.sessions, session)
-	sh.changed()
-}
-
-func (sh *share) subscribe(sub port.Subscriber, lists port.ChangeFilter, uri string) <-chan error {
-	done := make(chan error, 1)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	m := sh.join(sub, lists)
-	m.uris[uri] = struct{}{}
-	if sh.open && slices.Contains(sh.honoured.URIs, uri) {
-		done <- nil
-		return done
-	}
-	sh.waiting = append(sh.waiting, waiter{sub.Caller.Session, uri, done})
-	sh.changed()
-	return done
-}
-
-// unsubscribe shrinks the subscription with its next opening: until then the
-// backend's updates find no taker (§3.5 A2).
-func (sh *share) unsubscribe(session, uri string) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if m := sh.sessions[session]; m != nil {
-		delete(m.uris, uri)
-	}
+	return len(sh.members)+len(sh.tasks)+len(sh.waiting) == 0
 }
 
 func (sh *share) track(taskID string, caller port.Caller) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.tasks[taskID] = caller
-	if !sh.noTasks && len(sh.sessions) > 0 {
+	if !sh.noTasks && len(sh.members) > 0 {
 		sh.changed()
 	}
 }
 
+// untrack shrinks the subscription with its next opening.
 func (sh *share) untrack(taskID string) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	if _, tracked := sh.tasks[taskID]; !tracked {
+		return
+	}
 	delete(sh.tasks, taskID)
+	if len(sh.tasks) == 0 {
+		sh.changed()
+	}
 }
 
-// wanted unites the filters of all members. The caller is any of them: they
-// share their credential. Without members nothing is wanted.
-func (sh *share) wanted() (port.Caller, port.ChangeFilter, bool) {
+// speaker returns one of the members, on whose behalf the backend is asked: they
+// share their credential. It reports false when there is none.
+func (sh *share) speaker() (port.Caller, bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	var (
-		caller port.Caller
-		want   port.ChangeFilter
-		uris   = make(map[string]struct{})
-	)
-	for _, m := range sh.sessions {
-		caller = m.sub.Caller
-		want.Tools = want.Tools || m.lists.Tools
-		want.Prompts = want.Prompts || m.lists.Prompts
-		want.Resources = want.Resources || m.lists.Resources
+	for _, m := range sh.members {
+		return m.sub.Caller, true
+	}
+	return port.Caller{}, false
+}
+
+// asking reports whether it has to be asked what the backend offers.
+func (sh *share) asking() bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	was := sh.unsure
+	sh.unsure = false
+	return was
+}
+
+func (sh *share) askAgain() {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.unsure = true
+}
+
+// wanted unites the filters of all members; offered are the lists whose changes
+// the backend announces. Without members nothing is wanted.
+func (sh *share) wanted(offered port.ChangeFilter) (want port.ChangeFilter, something bool) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if len(sh.members) == 0 {
+		return want, false
+	}
+	want.Tools = offered.Tools && !sh.denied.Tools
+	want.Prompts = offered.Prompts && !sh.denied.Prompts
+	want.Resources = offered.Resources && !sh.denied.Resources
+	uris := make(map[string]struct{})
+	for _, m := range sh.members {
 		maps.Copy(uris, m.uris)
 	}
 	want.URIs = slices.Sorted(maps.Keys(uris))
-	if len(sh.sessions) > 0 && !sh.noTasks {
+	if !sh.noTasks {
 		want.TaskIDs = slices.Sorted(maps.Keys(sh.tasks))
 	}
-	return caller, want, want.Tools || want.Prompts || want.Resources || len(want.URIs)+len(want.TaskIDs) > 0
+	return want, want.Tools || want.Prompts || want.Resources || len(want.URIs)+len(want.TaskIDs) > 0
 }
 
-// covered reports whether the open subscription already serves the filter.
-func (sh *share) covered(want port.ChangeFilter) bool {
+// covered reports whether the open subscription serves the filter, and if not,
+// whether only tasks are missing.
+func (sh *share) covered(want port.ChangeFilter) (all, butTasks bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	h := sh.honoured
-	return sh.open && len(sh.waiting) == 0 &&
-		(h.Tools || !want.Tools) && (h.Prompts || !want.Prompts) && (h.Resources || !want.Resources) &&
-		subset(want.URIs, h.URIs) && subset(want.TaskIDs, h.TaskIDs)
-}
-
-func subset(part, whole []string) bool {
-	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
+	h := &sh.honoured
+	missing := func(s map[string]struct{}) func(string) bool {
+		return func(name string) bool { return !has(s, name) }
+	}
+	butTasks = sh.open && len(sh.waiting) == 0 &&
+		(h.lists.Tools || !want.Tools) && (h.lists.Prompts || !want.Prompts) && (h.lists.Resources || !want.Resources) &&
+		!slices.ContainsFunc(want.URIs, missing(h.uris))
+	return butTasks && !slices.ContainsFunc(want.TaskIDs, missing(h.taskIDs)), butTasks
 }
 
 // opened settles everyone who waits by what the backend has honoured, and
 // forgets what it has not, so that it is not asked again and again.
-func (sh *share) opened(asked, honoured port.ChangeFilter) {
+func (sh *share) opened(asked, granted port.ChangeFilter) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.open, sh.honoured = true, honoured
-	sh.noTasks = sh.noTasks || len(asked.TaskIDs) > 0 && len(honoured.TaskIDs) == 0
-	refused := func(uri string) bool {
-		return slices.Contains(asked.URIs, uri) && !slices.Contains(honoured.URIs, uri)
-	}
-	for _, m := range sh.sessions {
-		m.lists.Tools = m.lists.Tools && (honoured.Tools || !asked.Tools)
-		m.lists.Prompts = m.lists.Prompts && (honoured.Prompts || !asked.Prompts)
-		m.lists.Resources = m.lists.Resources && (honoured.Resources || !asked.Resources)
-		maps.DeleteFunc(m.uris, func(uri string, _ struct{}) bool { return refused(uri) })
-	}
-	sh.waiting = slices.DeleteFunc(sh.waiting, func(w waiter) bool {
-		switch {
-		case refused(w.uri):
-			w.done <- jsonrpc.NewError(jsonrpc.CodeInvalidParams, "the backend does not report updates of this resource")
-		case slices.Contains(honoured.URIs, w.uri):
-			w.done <- nil
-		default:
-			return false // asked for while this subscription was being opened
+	sh.open, sh.honoured = true, honoured{granted, set(granted.URIs), set(granted.TaskIDs)}
+	sh.denied.Tools = sh.denied.Tools || asked.Tools && !granted.Tools
+	sh.denied.Prompts = sh.denied.Prompts || asked.Prompts && !granted.Prompts
+	sh.denied.Resources = sh.denied.Resources || asked.Resources && !granted.Resources
+	sh.noTasks = sh.noTasks || len(asked.TaskIDs) > 0 && len(granted.TaskIDs) == 0
+	for _, id := range asked.TaskIDs {
+		if !has(sh.honoured.taskIDs, id) {
+			delete(sh.tasks, id)
 		}
-		return true
+	}
+	for _, uri := range asked.URIs {
+		if !has(sh.honoured.uris, uri) {
+			for _, m := range sh.members {
+				delete(m.uris, uri)
+			}
+		}
+	}
+	sh.settle(asked.URIs, func(w *waiter) error {
+		if has(sh.honoured.uris, w.uri) {
+			return nil
+		}
+		return errRefused
 	})
 }
 
-// failed settles everyone who waits with an error, and takes back what they
-// asked for.
-func (sh *share) failed(err error) {
+var errRefused = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "the backend does not report updates of this resource")
+
+// failed settles everyone who waits for one of these resources with an error,
+// and takes back what they asked for.
+func (sh *share) failed(uris []string, err error) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	for _, w := range sh.waiting {
-		if m := sh.sessions[w.session]; m != nil {
+	sh.settle(uris, func(w *waiter) error {
+		if m := sh.members[w.session]; m != nil && w.added {
 			delete(m.uris, w.uri)
 		}
-		w.done <- err
-	}
-	sh.waiting = nil
+		return err
+	})
 }
 
+// settle answers those who wait for one of these resources; the lock is held.
+// The others have come since it was asked for, and get another opening.
+func (sh *share) settle(uris []string, answer func(*waiter) error) {
+	asked := set(uris)
+	sh.waiting = slices.DeleteFunc(sh.waiting, func(w *waiter) bool {
+		if !has(asked, w.uri) {
+			return false
+		}
+		w.done <- answer(w)
+		return true
+	})
+	if len(sh.waiting) > 0 {
+		sh.changed()
+	}
+}
+
+// eager reports whether somebody waits for an opening.
+func (sh *share) eager() bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return len(sh.waiting) > 0
+}
+
+// lost forgets the subscription, and what it has taught: the next one may reach
+// another version of the backend.
 func (sh *share) lost() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.open, sh.honoured = false, port.ChangeFilter{}
+	sh.open, sh.honoured = false, honoured{}
+	sh.denied, sh.noTasks, sh.unsure = port.ChangeFilter{}, false, true
 }
 
 // deliver hands a change to the sessions it concerns.
@@ -215,28 +236,14 @@ func (sh *share) deliver(c port.Change) {
 		caller, tracked := sh.tasks[c.TaskID]
 		sh.mu.Unlock()
 		if tracked {
-			sh.w.OnTask(sh.w.ctx, sh.backend, caller, c.TaskID, c.Task)
+			sh.w.OnTask(sh.w.ctx, sh.key.backend, caller, c.TaskID, c.Task)
 		}
 		return
 	}
 	defer sh.mu.Unlock()
-	for _, m := range sh.sessions {
+	for _, m := range sh.members {
 		if c.URI == "" || m.concerns(c.URI) {
 			m.sub.Push(c.Key, c.Message)
 		}
 	}
-}
-
-// concerns reports whether the session has subscribed to the resource or to one
-// that it is a part of.
-func (m *member) concerns(uri string) bool {
-	if _, exact := m.uris[uri]; exact {
-		return true
-	}
-	for subscribed := range m.uris {
-		if rest, below := strings.CutPrefix(uri, strings.TrimSuffix(subscribed, "/")); below && strings.HasPrefix(rest, "/") {
-			return true
-		}
-	}
-	return false
 }
