@@ -84,7 +84,8 @@ func writeBesideTask(w *wire.Writer, in *legacy2025.CreateTaskResult) Notes {
 		case "content", "structuredContent", "isError":
 			notes = notes.With(NoteTaskContent)
 			continue
-		case "taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttl", "pollInterval":
+		case "statusMessage", "createdAt", "lastUpdatedAt", "ttl", "pollInterval":
+			// The bridge may have written the task's own, even if it lacks them.
 			notes = notes.With(NoteStrayMember)
 			continue
 		}

@@ -120,16 +120,16 @@ func areChoices(oneOf wire.Value) bool {
 // writeEnum writes titled choices as the parallel lists enum and enumNames. A
 // choice without a title is shown by its value.
 func writeEnum(w *wire.Writer, choices wire.Value) {
-	for _, list := range [...]struct{ name, from string }{{"enum", "const"}, {"enumNames", "title"}} {
-		w.Name(list.name)
+	for _, list := range [...]string{"enum", "enumNames"} {
+		w.Name(list)
 		buf := append(w.Buf(), '[')
 		for i, choice := range choices.Elements() {
 			if i > 0 {
 				buf = append(buf, ',')
 			}
-			v := choice.Get(list.from)
-			if !v.Present() {
-				v = choice.Get("const")
+			v := choice.Get("const")
+			if title := choice.Get("title"); list == "enumNames" && title.Present() {
+				v = title
 			}
 			buf = append(buf, v...)
 		}

@@ -127,9 +127,7 @@ func (t treatment) apply(e *jsonrpc.Error) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: missingMessage(e)}
 	case notFound:
 		return UpReadError(e)
-	case pass:
-		return e
-	default:
+	default: // pass
 		return e
 	}
 }

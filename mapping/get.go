@@ -212,8 +212,7 @@ func appendUpTask(dst []byte, in *legacy2025.Task, handle string, o UpTaskOption
 		w.Name("error")
 		w.SetBuf(jsonrpc.AppendErrorObject(w.Buf(), failure))
 		notes |= more
-	case ext2026.StatusWorking, ext2026.StatusCancelled:
-		// These carry nothing.
+	default: // the others carry nothing
 	}
 	if in.Meta().Has(wire.MetaImmediateResponse) {
 		notes = notes.With(NoteImmediateResponse) // it belongs to the creation alone

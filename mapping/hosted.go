@@ -57,8 +57,7 @@ func AppendHostedTask(dst []byte, task HostedTask) []byte {
 		}
 	case ext2026.StatusInputRequired:
 		writeInputRequests(&w, task.Requests)
-	case ext2026.StatusWorking, ext2026.StatusCancelled:
-		// These carry nothing.
+	default: // the others carry nothing
 	}
 	return w.End()
 }

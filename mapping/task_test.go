@@ -15,32 +15,29 @@ import (
 // it, whatever the translation.
 func TestZeroTasks(t *testing.T) {
 	t.Parallel()
-	for name, cross := range map[string]func(dst []byte) ([]byte, mapping.Notes, error){
-		"AppendDownTask": func(dst []byte) ([]byte, mapping.Notes, error) {
+	type crossing = func(dst []byte) ([]byte, mapping.Notes, error)
+	for want, cross := range map[mapping.Error]crossing{
+		{Dir: mapping.Down, Method: "tasks/get", Path: "result.status"}: func(dst []byte) ([]byte, mapping.Notes, error) {
 			return mapping.AppendDownTask(dst, ext2026.Task{}, "h", mapping.TaskOptions{})
 		},
-		"AppendDownCreateTask": func(dst []byte) ([]byte, mapping.Notes, error) {
+		{Dir: mapping.Down, Method: "tools/call", Path: "result.status"}: func(dst []byte) ([]byte, mapping.Notes, error) {
 			return mapping.AppendDownCreateTask(dst, ext2026.Task{}, "h", mapping.TaskOptions{})
 		},
-		"AppendDownTaskStatus": func(dst []byte) ([]byte, mapping.Notes, error) {
+		{Dir: mapping.Down, Method: "notifications/tasks", Path: "result.status"}: func(dst []byte) ([]byte, mapping.Notes, error) {
 			return mapping.AppendDownTaskStatus(dst, ext2026.Task{}, "h", mapping.TaskOptions{})
 		},
-		"AppendDownTaskPayload": func(dst []byte) ([]byte, mapping.Notes, error) {
-			return mapping.AppendDownTaskPayload(dst, ext2026.Task{}, "h", mapping.ResultOptions{})
-		},
-		"AppendUpTask": func(dst []byte) ([]byte, mapping.Notes, error) {
+		{Dir: mapping.Up, Method: "tasks/get", Path: "result.status"}: func(dst []byte) ([]byte, mapping.Notes, error) {
 			return mapping.AppendUpTask(dst, legacy2025.Task{}, "h", mapping.UpTaskOptions{})
 		},
-		"AppendUpCreateTask": func(dst []byte) ([]byte, mapping.Notes, error) {
+		{Dir: mapping.Up, Method: "tools/call", Path: "result.task.status"}: func(dst []byte) ([]byte, mapping.Notes, error) {
 			return mapping.AppendUpCreateTask(dst, legacy2025.CreateTaskResult{}, "h", mapping.UpTaskOptions{})
-		},
-		"AppendUpTaskNotification": func(dst []byte) ([]byte, mapping.Notes, error) {
-			return mapping.AppendUpTaskNotification(dst, legacy2025.Task{}, "h", "1", mapping.UpTaskOptions{})
 		},
 	} {
 		buf, notes, err := cross([]byte(prefix))
-		if !errors.Is(err, mapping.ErrUnknownStatus) || string(buf) != prefix || notes != 0 {
-			t.Errorf("%s: %q, %s, %v", name, buf, notes, err)
+		want.Err = mapping.ErrUnknownStatus
+		var got *mapping.Error
+		if !errors.As(err, &got) || *got != want || string(buf) != prefix || notes != 0 {
+			t.Errorf("%q, %s, %v; want %v", buf, notes, err, &want)
 		}
 	}
 }
@@ -55,6 +52,11 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 	_, created := mapping.ReadUpCreateTask(`{"task":{"taskId":"t","status":"paused"}}`)
 	working := modernTask(t, `{"taskId":"t","status":"working"}`)
 	_, _, running := mapping.AppendDownTaskPayload(nil, working, "h", mapping.ResultOptions{})
+	asking := modernTask(t, `{"taskId":"t","status":"input_required","inputRequests":{"k":{}}}`)
+	_, _, waiting := mapping.AppendDownTaskPayload(nil, asking, "h", mapping.ResultOptions{})
+	_, _, zero := mapping.AppendDownTaskPayload(nil, ext2026.Task{}, "h", mapping.ResultOptions{})
+	_, _, unknown := mapping.AppendDownInputRequest(nil, ext2026.InputRequest{Method: "x/y"}, mapping.QuestionOptions{})
+	_, _, ping := mapping.AppendUpInputRequest(nil, "ping", "")
 	done := legacyTask(t, `{"taskId":"t","status":"completed"}`)
 	_, _, unfetched := mapping.AppendUpTask(nil, done, "h", mapping.UpTaskOptions{})
 	var decode *wire.DecodeError
@@ -70,6 +72,10 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{legacy, mapping.ErrUnknownStatus, mapping.Up, "tasks/get", "result.status"},
 		{created, mapping.ErrUnknownStatus, mapping.Up, "tools/call", "result.task.status"},
 		{running, mapping.ErrNotTerminal, mapping.Down, "tasks/get", "result.status"},
+		{waiting, mapping.ErrNotTerminal, mapping.Down, "tasks/get", "result.status"},
+		{zero, mapping.ErrUnknownStatus, mapping.Down, "tasks/get", "result.status"},
+		{unknown, mapping.ErrNoCounterpart, mapping.Down, "x/y", "method"},
+		{ping, mapping.ErrNoCounterpart, mapping.Up, "ping", "method"},
 		{unfetched, mapping.ErrNoPayload, mapping.Up, "tasks/result", "result"},
 	} {
 		var failure *mapping.Error
