@@ -1,0 +1,71 @@
+// Package conversation reads and compares whole conversations: what a client and
+// a server say to the bridge, and what the bridge must say to each of them, in
+// order, with both legs on one screen.
+//
+// A conversation is one section of a golden file, in the notation of PROTOCOL.md
+// §7. Each line is a step:
+//
+//	LEG [FACT | FACT …] MESSAGE
+//
+// LEG is c>b, b>u, u>b or b>c, of client, bridge and upstream. What goes into the
+// bridge, c>b and u>b, is played; what comes out of it, b>u and b>c, is expected.
+// A message may go on over lines that begin with white space. Lines that begin
+// with # are comments. A few lines are no messages:
+//
+//	wait 3s          for so long the bridge says nothing, to anybody
+//	upstream down    the server dies: connections break, new ones are refused
+//	upstream up      it serves again, with no memory of its connections
+//	bridge stop      the bridge begins to shut down
+//
+// # Facts
+//
+// Facts are what matters of HTTP beside the message; none may hold a closing bracket
+// before a space:
+//
+//	Name: value      a header; sent, or expected
+//	no Name          the header is not sent, or must not be there
+//	GET, DELETE, …   the method of a c>b request; POST if none is named
+//	200              the status of an answer; 200 if none is named
+//	json, sse        a plain body or an event stream
+//	on X             the exchange that the step belongs to: the id of its request,
+//	                 or the name it was given
+//	as X             names an exchange
+//	route X          the backend whose route a c>b request goes to
+//	raw              the message is sent as it stands, or expected to be this very
+//	                 text, JSON or not
+//	pad N            as many spaces follow the message
+//	hang up          c>b: the client drops the exchange
+//	abort            b>u: the bridge drops it
+//	cut              u>b: the connection breaks, in the middle of the message if
+//	                 there is one
+//	end              the stream ends without a response: u>b ends it, b>c expects it
+//
+// A response names its exchange by its id; a step that does not name one belongs
+// to the newest exchange of its side.
+//
+// # Placeholders
+//
+// In what is expected, strings of the form <name> stand for what may vary: <text>
+// for any text that is not empty, <int> for any integer literal, <uuid>, and <now>
+// (also <cancel time> and <local createdAt>) for the bridge's clock in RFC 3339.
+// Any other name, as <sid> or <cursor>, is an opaque string. One that is named once
+// more, as <cursor:2>, binds on first use: it must stay equal, stands for the same
+// value where it is sent back, and if it is opaque for a value of its own.
+//
+// Three things bind without a mark. The ids of b>u requests are the bridge's: any
+// id that was not used before is right, and stands for it wherever the upstream
+// uses it, subscription ids included. So do the progress tokens of b>u requests.
+// A taskId on the client's leg that begins with "b." is an opaque handle.
+//
+// "_meta":"@NAME" stands for the object that a macro of the suite names, and a
+// member "...":"@NAME" for the members of that object.
+//
+// # Comparison
+//
+// Numbers and strings are compared as they are spelled (G-2), duplicate members
+// included. The order of members counts in user data: inside arguments,
+// structuredContent and members with vendor names.
+//
+// The package knows nothing about tests or about the bridge, so that commands
+// which record and replay share it. It must never import testing.
+package conversation
