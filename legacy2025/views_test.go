@@ -181,6 +181,7 @@ func TestTaskCalls(t *testing.T) {
 		`{"tools":{},"tasks":{"requests":{"tools":{}}}}`:            false,
 		`{"tools":{},"tasks":{"list":{},"cancel":{}}}`:              false,
 		`{"tools":{}}`: false,
+		`{"acme":{"a":1,"a":1},"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`: true,
 	} {
 		c, err := legacy2025.ParseServerCapabilities(in, "c")
 		if err != nil {

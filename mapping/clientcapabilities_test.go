@@ -53,6 +53,18 @@ func TestAppendUpClientCapabilities(t *testing.T) {
 			notes: notesOf(mapping.NoteOlderRevision),
 		},
 		{
+			name: "§3.9 sampling of an older client", version: "2025-06-18", opts: mapping.UpCapabilities{Questions: true},
+			in: `{"sampling":{"context":{}}}`, want: `{"sampling":{}}`, notes: notesOf(mapping.NoteOlderRevision),
+		},
+		{
+			name: "§3.9 forms of an older client", version: "2025-06-18", opts: mapping.UpCapabilities{Questions: true},
+			in: `{"elicitation":{"form":{}}}`, want: `{"elicitation":{}}`, notes: notesOf(mapping.NoteOlderRevision),
+		},
+		{
+			name: "§3.9 nothing of them is lost", version: "2025-06-18", opts: mapping.UpCapabilities{Questions: true},
+			in: `{"elicitation":{},"sampling":{},"roots":{}}`, want: `{"elicitation":{},"sampling":{},"roots":{}}`,
+		},
+		{
 			name: "§3.9 2025-03-26 has no elicitation", version: "2025-03-26", opts: mapping.UpCapabilities{Questions: true},
 			in: `{"elicitation":{},"sampling":{}}`, want: `{"sampling":{}}`, notes: notesOf(mapping.NoteOlderRevision),
 		},

@@ -162,7 +162,7 @@ func TestServerCapabilitiesDown(t *testing.T) {
 			want: `{"experimental":{"a":{"tasks":1}}}`, notes: notesOf(mapping.NoteTasksCapability),
 		},
 		{name: "empty maps stay", in: `{"experimental":{},"extensions":{}}`, want: `{"experimental":{},"extensions":{}}`},
-		{name: "null declares nothing", in: `{"tools":null,"logging":null,"extensions":null,"experimental":null}`, want: `{}`},
+		{name: "null declares nothing", in: `{"tools":null,"logging":null,"completions":null,"extensions":null,"experimental":null}`, want: `{}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,6 +37,7 @@ func TestOlderRevisions(t *testing.T) {
 			"messages of a revision with links", "prompts/get", "2025-06-18", `{"messages":[{"role":"user","content":{"type":"resource_link","icons":[1],"uri":"a:b"}}]}`,
 			`{"messages":[{"role":"user","content":{"type":"resource_link","uri":"a:b"}}]}`, older,
 		},
+		{"a vendor's member without a name", "acme/list", "2025-03-26", `{"":` + item + `}`, `{"":` + item + `}`, 0},
 		{"a vendor's list", "acme/list", "2025-03-26", `{"prompts":` + item + `}`, `{"prompts":` + item + `}`, 0},
 	}
 	for _, tt := range tests {

@@ -147,6 +147,8 @@ func TestAppendDownOutputSchema(t *testing.T) {
 		{name: "§3.7 anchor", in: `{"items":{"$anchor":"a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
 		{name: "§3.7 dynamic anchor", in: `{"$dynamicAnchor":"a"}`, notes: notesOf(mapping.NoteOutputOmitted)},
 		{name: "§3.7 dynamic reference", in: `{"items":{"$dynamicRef":"#a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+		{name: "§3.7 recursive anchor of older dialects", in: `{"items":{"$recursiveAnchor":true}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+		{name: "§3.7 recursive reference of older dialects", in: `{"items":{"$recursiveRef":"#"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
 		{name: "too deep to look into", in: wire.Value(strings.Repeat(`{"items":`, 70) + `{}` + strings.Repeat(`}`, 70)), notes: notesOf(mapping.NoteOutputOmitted)},
 	}
 	for _, tt := range tests {
