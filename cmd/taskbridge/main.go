@@ -29,9 +29,29 @@ func main() {
 // asks for a graceful end. From then on signals have their usual effect again,
 // so that a second one ends the process at once.
 func untilSignal(ctx context.Context) context.Context {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		// Before anybody can see that the end has begun, so that a second signal
+		// is never swallowed; one that came in between is delivered again.
+		signal.Stop(signals)
+		select {
+		case second := <-signals:
+			repeat(second)
+		default:
+		}
+		cancel()
+	}()
 	return ctx
+}
+
+// repeat gives this process a signal that it has caught by mistake.
+func repeat(s os.Signal) {
+	if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(s) != nil {
+		os.Exit(exitNotFine)
+	}
 }
 
 // run is the whole program. It returns the exit code.
