@@ -35,7 +35,7 @@ func (b *Bridge) backends() ([]*bridge.Backend, error) {
 
 func (b *Bridge) backend(c *config.Backend) (*bridge.Backend, error) {
 	target := c.URL
-	client, err := httpClient(c)
+	client, err := b.httpClient(c)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,15 @@ func authorization(c *config.Backend) func(port.Caller) string {
 
 // httpClient returns the client of a backend with its own trust and, for static
 // credentials, its own header.
-func httpClient(c *config.Backend) (*http.Client, error) {
+func (b *Bridge) httpClient(c *config.Backend) (*http.Client, error) {
 	roots, err := c.RootCAs()
 	if err != nil {
 		return nil, err
 	}
 	client := modern.NewHTTPClient(roots)
+	if transport, ok := client.Transport.(*http.Transport); ok && b.dial != nil {
+		transport.DialContext, transport.Proxy = b.dial, nil
+	}
 	if c.Credentials == config.CredentialsStatic {
 		client.Transport = &headerTransport{next: client.Transport, header: c.Header}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -31,6 +32,12 @@ type Options struct {
 	Env env.Env
 	// Ready is called once every listener is open. May be nil.
 	Ready func(Ready)
+	// Listen opens the listeners of [Bridge.Run], with network "tcp"; nil opens
+	// them on the system's network.
+	Listen func(ctx context.Context, network, address string) (net.Listener, error)
+	// Dial connects to backends, with network "tcp"; nil uses the system's
+	// network, and a proxy where the environment names one.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Ready says where a running bridge is reached.
@@ -57,6 +64,8 @@ type Bridge struct {
 	logger *slog.Logger
 	env    env.Env
 	ready  func(Ready)
+	listen func(ctx context.Context, network, address string) (net.Listener, error)
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	store state.Store
 	tasks *task.Manager
@@ -68,7 +77,7 @@ type Bridge struct {
 // New builds a bridge. The error says what cannot be opened; a store that
 // another process holds is [ErrLocked].
 func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
-	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready}
+	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready, listen: o.Listen, dial: o.Dial}
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}
@@ -77,6 +86,9 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	}
 	if b.ready == nil {
 		b.ready = func(Ready) {}
+	}
+	if b.listen == nil {
+		b.listen = new(net.ListenConfig).Listen
 	}
 	keys, err := b.openState(ctx)
 	if err != nil {

@@ -95,7 +95,7 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		}
 	}()
 	add := func(address string, handler http.Handler) error {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		l, err := b.listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrListen, err)
 		}

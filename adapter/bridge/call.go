@@ -16,7 +16,7 @@ import (
 // call serves tools/call. A task is made only for a caller that was offered
 // tasks; for all others params.task means nothing (A-T1).
 func (u *Upgrade) call(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
-	if x.Message.Params.Get("task").Present() && u.offersTasks(ctx, b, x.Caller) {
+	if x.Message.Params.Get("task").Present() && x.Caller.Tasks {
 		asked, err := legacy2025.ParseTaskMetadata(x.Message.Params)
 		if err != nil {
 			return port.Fail(err)

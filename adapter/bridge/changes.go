@@ -123,7 +123,10 @@ func (s *changeStream) change(msg jsonrpc.Message) (port.Change, bool) {
 	name, uri := lists[msg.Method], ""
 	if msg.Method == ext2026.NotificationResourcesUpdated {
 		name = legacy2025.NotificationResourcesUpdated
-		uri, _ = msg.Params.Get("uri").Text()
+		// One about no resource would be taken for one that concerns everybody.
+		if uri, _ = msg.Params.Get("uri").Text(); uri == "" {
+			name = ""
+		}
 	}
 	if name == "" {
 		return port.Change{}, false

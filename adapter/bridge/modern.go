@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -102,7 +103,7 @@ func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tas
 		return "", err
 	}
 	relay := relay{x: x, modern: m}
-	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() {
+	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() && token != wire.Null {
 		relay.clientToken, relay.token = token, jsonrpc.IntID(m.tokens.Add(1))
 		env.ProgressToken = relay.token
 	}
@@ -115,21 +116,24 @@ func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tas
 	})
 }
 
-// send performs a call with the caller's credential. A backend that denies our
-// version of the protocol, though it lists it, is asked once more; one that does
-// not list it has changed its era.
+// send performs a call with the caller's credential. A refusal that names a reason
+// to try again before anything was run gets one more attempt (G-6): a backend that
+// denies our version of the protocol, though it lists it, and one to which headers
+// and body did not agree. A backend that does not list our version has changed its
+// era.
 func (m *Modern) send(ctx context.Context, b *Backend, caller port.Caller, call port.Call) (wire.Value, error) {
 	call.Authorization = b.Authorization(caller)
 	result, err := b.Back.Do(ctx, call)
 	versions, denied := deniedVersion(err)
-	if !denied {
-		return result, err
-	}
-	if !slices.Contains(versions, ext2026.Version) {
+	switch {
+	case denied && !slices.Contains(versions, ext2026.Version):
 		b.Contradict()
 		return "", err
+	case denied, port.IsCode(err, ext2026.CodeHeaderMismatch):
+		return b.Back.Do(ctx, call)
+	default:
+		return result, err
 	}
-	return b.Back.Do(ctx, call)
 }
 
 // deniedVersion returns the versions that a backend speaks, if err says that it
@@ -166,24 +170,57 @@ func (m *Modern) own(ctx context.Context, b *Backend, caller port.Caller, method
 	return m.send(ctx, b, caller, port.Call{Method: method, Params: wire.Value(params)})
 }
 
-// GetTask implements [port.TaskBackend].
+// GetTask implements [port.TaskBackend]. The error is the one to tell a legacy
+// client, whoever waits for the task; see [Modern.taskRequest].
 func (m *Modern) GetTask(ctx context.Context, backend string, caller port.Caller, taskID string) (wire.Value, error) {
 	return m.taskRequest(ctx, backend, caller, ext2026.MethodTasksGet, taskID)
 }
 
-// CancelTask implements [port.TaskBackend].
+// CancelTask implements [port.TaskBackend]. The error is as for GetTask.
 func (m *Modern) CancelTask(ctx context.Context, backend string, caller port.Caller, taskID string) error {
 	_, err := m.taskRequest(ctx, backend, caller, ext2026.MethodTasksCancel, taskID)
 	return err
 }
 
+// errNoTasks stands for the answer of a backend that has no tasks after all, or
+// wants more than the extension: it says nothing about the task (A-E5).
+var errNoTasks = jsonrpc.NewError(jsonrpc.CodeInternal, "the backend does not serve tasks any more")
+
+// taskRequest asks a backend about a task. Its errors are translated here, since
+// they reach everyone who waits for the task, next to the task's own error, which
+// must not be translated (A-R1).
 func (m *Modern) taskRequest(ctx context.Context, backend string, caller port.Caller, method, taskID string) (wire.Value, error) {
 	b, err := m.backend(backend)
 	if err != nil {
 		return "", err
 	}
-	return m.own(ctx, b, caller, method, func(env mapping.Envelope) ([]byte, error) {
+	result, err := m.own(ctx, b, caller, method, func(env mapping.Envelope) ([]byte, error) {
 		params, _, err := mapping.AppendUpTaskParams(nil, "", taskID, env)
 		return params, err
 	})
+	if method == ext2026.MethodTasksGet &&
+		(port.IsCode(err, jsonrpc.CodeMethodNotFound) || port.IsCode(err, ext2026.CodeMissingCapability)) {
+		b.Contradict()
+		return "", errNoTasks
+	}
+	return result, down(method, "", err)
+}
+
+// down translates the error in err, if there is one, for a legacy client (§1.6).
+// An HTTP status that came with it stays: the face may have to pass it on (A-L17).
+func down(method string, params wire.Value, err error) error {
+	var (
+		rpc      *jsonrpc.Error
+		upstream *port.UpstreamError
+	)
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	rpc = mapping.DownError(method, params, rpc)
+	if errors.As(err, &upstream) {
+		kept := *upstream
+		kept.Err = rpc
+		return &kept
+	}
+	return rpc
 }

@@ -31,10 +31,13 @@ func (r *relay) message(msg jsonrpc.Message) {
 	)
 	switch msg.Method {
 	case ext2026.NotificationProgress:
-		if !r.grew(msg.Params) {
-			return
+		if !r.token.Present() || msg.Params.Get(wire.MetaProgressToken) != r.token {
+			return // another request's, or nobody's
 		}
 		params, _, err = mapping.AppendDownProgress(nil, msg.Params, r.clientToken)
+		if err == nil && !r.grew(msg.Params.Get("progress")) {
+			return
+		}
 	case ext2026.NotificationMessage:
 		params, _, err = mapping.AppendDownLog(nil, msg.Params, r.x.Caller.LogLevel)
 		if len(params) == 0 {
@@ -60,15 +63,10 @@ func legacyName(method string) string {
 	return legacy2025.NotificationMessage
 }
 
-// grew reports whether progress is for this exchange and more than was told
-// before.
-func (r *relay) grew(params wire.Value) bool {
-	if !r.token.Present() || params.Get("progressToken") != r.token {
-		return false
-	}
+// grew reports whether progress is more than was told before, and remembers it.
+func (r *relay) grew(progress wire.Value) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	progress := params.Get("progress")
 	if !mapping.ProgressGrew(r.last, progress) {
 		return false
 	}

@@ -123,7 +123,7 @@ func (u *Upgrade) forward(ctx context.Context, b *Backend, x *port.Exchange) por
 		return port.Fail(jsonrpc.NewError(jsonrpc.CodeInternal, "%s", cannotAsk))
 	}
 	out, _, err := mapping.AppendDownResult(nil, method, result, mapping.ResultOptions{
-		Version: x.Caller.Version, Tasks: u.offersTasks(ctx, b, x.Caller),
+		Version: x.Caller.Version, Tasks: x.Caller.Tasks,
 	})
 	return done(out, err)
 }
@@ -171,22 +171,14 @@ func subscriber(x *port.Exchange) port.Subscriber {
 	return port.Subscriber{Backend: x.Backend, Caller: x.Caller, Push: x.Push}
 }
 
-// offersTasks reports whether this caller was offered tasks by initialize.
-func (u *Upgrade) offersTasks(ctx context.Context, b *Backend, caller port.Caller) bool {
-	if !legacy2025.TaskCapable(caller.Version) {
-		return false
-	}
-	about, err := u.modern.discover(ctx, b, caller)
-	return err == nil && about.Capabilities.Tasks() && about.Capabilities.Declares("tools")
-}
-
-// fail ends an exchange with an error as the legacy face tells it (§1.6).
+// fail ends an exchange with an error as the legacy face tells it (§1.6). The URLs
+// that a backend wants visited first are the client's to see, if it can.
 func (u *Upgrade) fail(x *port.Exchange, err error) port.Outcome {
 	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) {
-		return port.Fail(mapping.DownError(x.Message.Method, x.Message.Params, rpc))
+	if errors.As(err, &rpc) && mapping.URLElicitationPasses(rpc, x.Caller.Capabilities, x.Caller.Version) {
+		return port.Fail(rpc)
 	}
-	return port.Fail(err)
+	return port.Fail(down(x.Message.Method, x.Message.Params, err))
 }
 
 // badAnswer says that a backend's answer to method is not what it must be.

@@ -20,6 +20,9 @@ type Caller struct {
 	ClientInfo wire.Value
 	// Capabilities is the client's capabilities object as received.
 	Capabilities wire.Value
+	// Tasks is true when initialize has offered tasks to this session. A session
+	// keeps what it was offered (A-T1).
+	Tasks bool
 	// LogLevel is the level the client asked for, or empty when it never did.
 	LogLevel string
 	// Authorization is the value of the client's Authorization header, or empty.

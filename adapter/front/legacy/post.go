@@ -112,6 +112,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	out := f.Crossing.Request(c.Request.Context(), &x)
 	if out.Err == nil {
+		s.Tasks = out.Result.Get("capabilities").Get("tasks").IsObject()
 		if err := f.create(c.Request.Context(), s); err != nil {
 			out = port.Fail(err)
 		}

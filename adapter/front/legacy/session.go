@@ -33,6 +33,7 @@ type record struct {
 	Version      string   `json:"version"`
 	ClientInfo   string   `json:"clientInfo"`
 	Capabilities string   `json:"capabilities"`
+	Tasks        bool     `json:"tasks,omitempty"` // offered by initialize
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
 	Seen         int64    `json:"seen"` // ms, written once in a quarter of the idle time
@@ -65,7 +66,7 @@ func (s *session) caller(authorization string) port.Caller {
 	return port.Caller{
 		Session: s.id, Principal: principal, Version: s.Version,
 		ClientInfo: wire.Value(s.ClientInfo), Capabilities: wire.Value(s.Capabilities),
-		LogLevel: s.LogLevel, Authorization: authorization,
+		Tasks: s.Tasks, LogLevel: s.LogLevel, Authorization: authorization,
 	}
 }
 

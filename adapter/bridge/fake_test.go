@@ -1,0 +1,125 @@
+package bridge_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/taskbridge/taskbridge/adapter/bridge"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// back is a scripted client of a backend.
+type back struct {
+	mu    sync.Mutex
+	calls []port.Call
+	do    func(n int, call port.Call) (wire.Value, error)
+	sub   *subscription
+	err   error // of Listen
+}
+
+// Do implements [port.Back].
+func (b *back) Do(_ context.Context, call port.Call) (wire.Value, error) {
+	b.mu.Lock()
+	b.calls = append(b.calls, call)
+	n := len(b.calls)
+	b.mu.Unlock()
+	if b.do == nil {
+		return `{"resultType":"complete"}`, nil
+	}
+	return b.do(n, call)
+}
+
+// Listen implements [port.Back].
+func (b *back) Listen(_ context.Context, call port.Call) (port.Subscription, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls = append(b.calls, call)
+	if b.err != nil {
+		return nil, b.err
+	}
+	return b.sub, nil
+}
+
+// subscription is a scripted [port.Subscription].
+type subscription struct {
+	ack    wire.Value
+	notes  []jsonrpc.Message
+	closed bool
+}
+
+// Acknowledged implements [port.Subscription].
+func (s *subscription) Acknowledged() wire.Value { return s.ack }
+
+// Next implements [port.Subscription].
+func (s *subscription) Next() (jsonrpc.Message, error) {
+	if len(s.notes) == 0 {
+		return jsonrpc.Message{}, io.EOF
+	}
+	next := s.notes[0]
+	s.notes = s.notes[1:]
+	return next, nil
+}
+
+// Close implements [port.Subscription].
+func (s *subscription) Close() { s.closed = true }
+
+// rig is a crossing in front of one scripted backend.
+type rig struct {
+	back         *back
+	modern       *bridge.Modern
+	upgrade      *bridge.Upgrade
+	backend      *bridge.Backend
+	contradicted int
+	capabilities wire.Value // of the backend
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{back: &back{}, capabilities: `{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{},"extensions":{"` + wire.TasksExtension + `":{}}}`}
+	r.backend = &bridge.Backend{
+		Name: "quarry", Back: r.back, FallbackName: "quarry", PageSize: 50,
+		Authorization: func(caller port.Caller) string { return caller.Authorization },
+		Contradict:    func() { r.contradicted++ },
+		Discover: func(_ context.Context, _ port.Caller, _ bridge.Fetch) (ext2026.DiscoverResult, error) {
+			return ext2026.ParseDiscoverResult(`{"supportedVersions":["2026-07-28"],"capabilities":` + r.capabilities + `,"ttlMs":0,"cacheScope":"private"}`)
+		},
+	}
+	r.modern = bridge.NewModern(slog.New(slog.DiscardHandler), []*bridge.Backend{r.backend})
+	var err error
+	if r.upgrade, err = bridge.NewUpgrade(r.modern, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// legacyCaller is a client of 2025-11-25 that was offered tasks.
+var legacyCaller = port.Caller{
+	Session: "s", Principal: "p", Version: "2025-11-25", Tasks: true, Authorization: "Bearer a",
+	ClientInfo: `{"name":"orbit","version":"1"}`, Capabilities: `{"elicitation":{"url":{}},"roots":{}}`,
+}
+
+// exchange returns a request of the caller, and what is sent ahead of its answer.
+func exchange(method string, params wire.Value) (*port.Exchange, *[]string) {
+	var sent []string
+	return &port.Exchange{
+		Backend: "quarry", Caller: legacyCaller,
+		Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: method, Params: params},
+		Send: func(msg []byte) error {
+			sent = append(sent, string(msg))
+			return nil
+		},
+		Push: func(string, []byte) {},
+	}, &sent
+}
+
+func (r *rig) request(t *testing.T, method string, params wire.Value) port.Outcome {
+	t.Helper()
+	x, _ := exchange(method, params)
+	return r.upgrade.Request(t.Context(), x)
+}
