@@ -80,78 +80,81 @@ func TestAppendDownInputSchema(t *testing.T) {
 	}
 }
 
+var outputWrapped = notesOf(mapping.NoteOutputWrapped)
+
+// outputSchemas are output schemas of modern tools and what a legacy client gets.
+var outputSchemas = []struct {
+	name  string
+	in    wire.Value
+	want  string // empty: omitted
+	plain bool   // not wrapped
+	notes mapping.Notes
+}{
+	{
+		name: "an object stays", in: `{ "type":"object","$defs":{"a":{}},"properties":{"x":{"$ref":"#/$defs/a"}} }`, plain: true,
+		want: `{ "type":"object","$defs":{"a":{}},"properties":{"x":{"$ref":"#/$defs/a"}} }`,
+	},
+	{
+		name: "§3.7 a boolean property of an object", in: `{"type":"object","properties":{"x":true}}`, plain: true,
+		want: `{"type":"object","properties":{"x":{}}}`, notes: notesOf(mapping.NoteBooleanSchema),
+	},
+	{
+		name: "§3.8 annotations mean nothing in an output", in: `{"type":"object","properties":{"x":{"x-mcp-header":"X"}}}`, plain: true,
+		want: `{"type":"object","properties":{"x":{"x-mcp-header":"X"}}}`,
+	},
+	{
+		name:  "A21 an array is wrapped and its references follow",
+		in:    `{"type":"array","items":{"$ref":"#/$defs/g"},"$defs":{"g":{"type":"number"}}}`,
+		want:  `{"type":"object","properties":{"result":{"type":"array","items":{"$ref":"#/properties/result/$defs/g"},"$defs":{"g":{"type":"number"}}}},"required":["result"]}`,
+		notes: outputWrapped,
+	},
+	{
+		name: "§3.7 no type is no object", in: `{"oneOf":[{"type":"object"},{"type":"null"}]}`,
+		want: `{"type":"object","properties":{"result":{"oneOf":[{"type":"object"},{"type":"null"}]}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 a list of types is no object", in: `{"type":["object","null"]}`,
+		want: `{"type":"object","properties":{"result":{"type":["object","null"]}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 $schema moves to the root, a reference to the root is moved", in: `{"$schema":"https://json-schema.org/draft/2020-12/schema","anyOf":[{"type":"string"},{"items":{"$ref":"#"}}]}`,
+		want: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"result":{"anyOf":[{"type":"string"},{"items":{"$ref":"#/properties/result"}}]}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 a boolean root", in: `true`,
+		want: `{"type":"object","properties":{"result":{}},"required":["result"]}`, notes: outputWrapped | notesOf(mapping.NoteBooleanSchema),
+	},
+	{
+		name: "§3.7 absolute references stay", in: `{"items":{"$ref":"https://x.example/s.json#/a"}}`,
+		want: `{"type":"object","properties":{"result":{"items":{"$ref":"https://x.example/s.json#/a"}}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 a reference in data is data", in: `{"const":{"$ref":"#/a"},"default":{"$anchor":"a"}}`,
+		want: `{"type":"object","properties":{"result":{"const":{"$ref":"#/a"},"default":{"$anchor":"a"}}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 a reference in another spelling", in: `{"items":{"\u0024ref":"\u0023/a\"b"}}`,
+		want: `{"type":"object","properties":{"result":{"items":{"\u0024ref":"#/properties/result/a\"b"}}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{
+		name: "§3.7 an $id without references does no harm", in: `{"$id":"https://x.example/s","type":"string"}`,
+		want: `{"type":"object","properties":{"result":{"$id":"https://x.example/s","type":"string"}},"required":["result"]}`, notes: outputWrapped,
+	},
+	{name: "§3.7 references below an $id", in: `{"$id":"https://x.example/s","items":{"$ref":"#/$defs/a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 relative reference", in: `{"items":{"$ref":"other.json"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 relative reference with a colon in its path", in: `{"items":{"$ref":"a/b:c"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 reference to an anchor", in: `{"items":{"$ref":"#a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 anchor", in: `{"items":{"$anchor":"a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 dynamic anchor", in: `{"$dynamicAnchor":"a"}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 dynamic reference", in: `{"items":{"$dynamicRef":"#a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 recursive anchor of older dialects", in: `{"items":{"$recursiveAnchor":true}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "§3.7 recursive reference of older dialects", in: `{"items":{"$recursiveRef":"#"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
+	{name: "too deep to look into", in: wire.Value(strings.Repeat(`{"items":`, 70) + `{}` + strings.Repeat(`}`, 70)), notes: notesOf(mapping.NoteOutputOmitted)},
+}
+
 func TestAppendDownOutputSchema(t *testing.T) {
 	t.Parallel()
-	wrapped := notesOf(mapping.NoteOutputWrapped)
-	tests := []struct {
-		name  string
-		in    wire.Value
-		want  string // empty: omitted
-		plain bool   // not wrapped
-		notes mapping.Notes
-	}{
-		{
-			name: "an object stays", in: `{ "type":"object","$defs":{"a":{}},"properties":{"x":{"$ref":"#/$defs/a"}} }`, plain: true,
-			want: `{ "type":"object","$defs":{"a":{}},"properties":{"x":{"$ref":"#/$defs/a"}} }`,
-		},
-		{
-			name: "§3.7 a boolean property of an object", in: `{"type":"object","properties":{"x":true}}`, plain: true,
-			want: `{"type":"object","properties":{"x":{}}}`, notes: notesOf(mapping.NoteBooleanSchema),
-		},
-		{
-			name: "§3.8 annotations mean nothing in an output", in: `{"type":"object","properties":{"x":{"x-mcp-header":"X"}}}`, plain: true,
-			want: `{"type":"object","properties":{"x":{"x-mcp-header":"X"}}}`,
-		},
-		{
-			name:  "A21 an array is wrapped and its references follow",
-			in:    `{"type":"array","items":{"$ref":"#/$defs/g"},"$defs":{"g":{"type":"number"}}}`,
-			want:  `{"type":"object","properties":{"result":{"type":"array","items":{"$ref":"#/properties/result/$defs/g"},"$defs":{"g":{"type":"number"}}}},"required":["result"]}`,
-			notes: wrapped,
-		},
-		{
-			name: "§3.7 no type is no object", in: `{"oneOf":[{"type":"object"},{"type":"null"}]}`,
-			want: `{"type":"object","properties":{"result":{"oneOf":[{"type":"object"},{"type":"null"}]}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 a list of types is no object", in: `{"type":["object","null"]}`,
-			want: `{"type":"object","properties":{"result":{"type":["object","null"]}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 $schema moves to the root, a reference to the root is moved", in: `{"$schema":"https://json-schema.org/draft/2020-12/schema","anyOf":[{"type":"string"},{"items":{"$ref":"#"}}]}`,
-			want: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"result":{"anyOf":[{"type":"string"},{"items":{"$ref":"#/properties/result"}}]}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 a boolean root", in: `true`,
-			want: `{"type":"object","properties":{"result":{}},"required":["result"]}`, notes: wrapped | notesOf(mapping.NoteBooleanSchema),
-		},
-		{
-			name: "§3.7 absolute references stay", in: `{"items":{"$ref":"https://x.example/s.json#/a"}}`,
-			want: `{"type":"object","properties":{"result":{"items":{"$ref":"https://x.example/s.json#/a"}}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 a reference in data is data", in: `{"const":{"$ref":"#/a"},"default":{"$anchor":"a"}}`,
-			want: `{"type":"object","properties":{"result":{"const":{"$ref":"#/a"},"default":{"$anchor":"a"}}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 a reference in another spelling", in: `{"items":{"\u0024ref":"\u0023/a\"b"}}`,
-			want: `{"type":"object","properties":{"result":{"items":{"\u0024ref":"#/properties/result/a\"b"}}},"required":["result"]}`, notes: wrapped,
-		},
-		{
-			name: "§3.7 an $id without references does no harm", in: `{"$id":"https://x.example/s","type":"string"}`,
-			want: `{"type":"object","properties":{"result":{"$id":"https://x.example/s","type":"string"}},"required":["result"]}`, notes: wrapped,
-		},
-		{name: "§3.7 references below an $id", in: `{"$id":"https://x.example/s","items":{"$ref":"#/$defs/a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 relative reference", in: `{"items":{"$ref":"other.json"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 relative reference with a colon in its path", in: `{"items":{"$ref":"a/b:c"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 reference to an anchor", in: `{"items":{"$ref":"#a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 anchor", in: `{"items":{"$anchor":"a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 dynamic anchor", in: `{"$dynamicAnchor":"a"}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 dynamic reference", in: `{"items":{"$dynamicRef":"#a"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 recursive anchor of older dialects", in: `{"items":{"$recursiveAnchor":true}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "§3.7 recursive reference of older dialects", in: `{"items":{"$recursiveRef":"#"}}`, notes: notesOf(mapping.NoteOutputOmitted)},
-		{name: "too deep to look into", in: wire.Value(strings.Repeat(`{"items":`, 70) + `{}` + strings.Repeat(`}`, 70)), notes: notesOf(mapping.NoteOutputOmitted)},
-	}
-	for _, tt := range tests {
+	for _, tt := range outputSchemas {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got, isWrapped, ok, notes := mapping.AppendDownOutputSchema([]byte(prefix), tt.in)
