@@ -135,7 +135,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 		Store:    b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply,
 		Limits: legacy.Limits{
-			Body: b.cfg.Limits.Body, Sessions: b.cfg.Limits.Sessions,
+			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
 			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
 		},
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
@@ -31,8 +32,9 @@ type Options struct {
 
 // Limits bound what clients may hold (configuration key limits).
 type Limits struct {
-	// Body is the size of a message in bytes.
-	Body int64
+	// Body is the size of a message in bytes, InflightBytes that of all messages
+	// that are being handled.
+	Body, InflightBytes int64
 	// Sessions counts all sessions, SessionsPerAddress those of one client
 	// address, StreamsPerSession the open GET streams of a session.
 	Sessions, SessionsPerAddress, StreamsPerSession int
@@ -56,6 +58,7 @@ type Face struct {
 	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // what runs beside the handlers
 	draining atomic.Bool
+	budget   *edge.Budget
 
 	mu        sync.Mutex
 	closed    bool
@@ -67,7 +70,7 @@ type Face struct {
 func New(o Options) *Face {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Face{
-		Options: o, ctx: ctx, cancel: cancel,
+		Options: o, ctx: ctx, cancel: cancel, budget: edge.NewBudget(o.Limits.InflightBytes),
 		live: make(map[string]*live), addresses: make(map[string]int),
 	}
 }

@@ -13,6 +13,11 @@ import (
 
 // post serves POST: one message.
 func (f *Face) post(c *gin.Context, backend string) {
+	giveBack, ok := f.budget.Take(c, f.Limits.Body)
+	if !ok {
+		return
+	}
+	defer giveBack()
 	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
 	if err != nil {
 		return
