@@ -180,6 +180,7 @@ func (sh *share) opened(asked, granted port.ChangeFilter) {
 		}
 		return errRefused
 	})
+	sh.changed() // what was refused may have been all that was wanted
 }
 
 var errRefused = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "the backend does not report updates of this resource")

@@ -1,0 +1,90 @@
+package adapter_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter"
+	"github.com/taskbridge/taskbridge/internal/memnet"
+)
+
+// running is a bridge that serves, as the command runs it.
+type running struct {
+	log  *record
+	stop context.CancelFunc
+	done chan error
+}
+
+// start runs a bridge until its end, which the caller has to bring about.
+func start(t *testing.T, s *setup, front *memnet.Listener, u *upstream) *running {
+	t.Helper()
+	cfg, err := s.configuration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{log: &record{}, done: make(chan error, 1)}
+	ready := make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	bridge, err := adapter.New(ctx, cfg, adapter.Options{
+		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Env:    newSeeded(),
+		Listen: func(context.Context, string, string) (net.Listener, error) { return front, nil },
+		Dial:   u.dial,
+		Ready:  func(adapter.Ready) { close(ready) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { r.done <- bridge.Run(ctx) }()
+	select {
+	case <-ready:
+	case err := <-r.done:
+		t.Fatalf("the bridge did not start: %v", err)
+	}
+	return r
+}
+
+// drained stops the bridge and returns how that ended.
+func (r *running) drained() error {
+	r.stop()
+	select {
+	case err := <-r.done:
+		r.done <- err // for whoever asks next
+		return err
+	case <-time.After(time.Minute):
+		return errors.New("it did not end within a minute")
+	}
+}
+
+// record is the bridge's log.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+// lines returns the lines that contain a word; of an empty one all.
+func (r *record) lines(word string) (found []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for line := range strings.Lines(r.text.String()) {
+		if strings.Contains(line, word) {
+			found = append(found, strings.TrimSpace(line))
+		}
+	}
+	return found
+}

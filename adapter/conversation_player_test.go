@@ -1,0 +1,241 @@
+package adapter_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/taskbridge/taskbridge/internal/golden/conversation"
+	"github.com/taskbridge/taskbridge/internal/memnet"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// patience is how long a step waits for what it expects.
+const patience = 2 * time.Minute
+
+// player plays the client and the server of a conversation.
+type player struct {
+	script    *conversation.Script
+	setup     setup
+	path      string
+	firstLine int // of the conversation in its file
+	updating  bool
+	replaced  map[int]wire.Value // what the bridge said instead, by step
+
+	t        *testing.T
+	m        *conversation.Matcher
+	events   chan struct{}
+	bridge   *running
+	upstream *upstream
+	client   *client
+
+	step     *conversation.Step
+	heard    []string // what has been said so far
+	secrets  []string // what no log may hold
+	session  string   // the default session
+	stopping bool
+}
+
+// play plays the conversation from its setup to the end of the bridge.
+func (p *player) play(t *testing.T) {
+	p.t = t
+	p.m = conversation.NewMatcher(macros, time.Now)
+	p.events = make(chan struct{}, 1)
+	front := memnet.Listen()
+	p.upstream = newUpstream(p.events)
+	p.client = newClient(front, p.events)
+	t.Cleanup(p.clear)
+	p.bridge = start(t, &p.setup, front, p.upstream)
+	if p.setup.session != "none" {
+		p.handshake()
+	}
+	for i := range p.script.Steps {
+		p.step = &p.script.Steps[i]
+		p.play1()
+	}
+	p.step = nil
+	p.finish()
+}
+
+// play1 plays one step.
+func (p *player) play1() {
+	synctest.Wait()
+	switch p.step.Event {
+	case conversation.Wait:
+		p.quiet(p.step.For)
+	case conversation.UpstreamDown:
+		p.upstream.down()
+	case conversation.UpstreamUp:
+		p.upstream.up()
+	case conversation.BridgeStop:
+		p.stopping = true
+		p.bridge.stop()
+	}
+	switch p.step.Leg {
+	case conversation.ClientToBridge:
+		p.clientSays()
+	case conversation.BridgeToClient:
+		p.clientHears()
+	case conversation.BridgeToUpstream:
+		p.upstreamHears()
+	case conversation.UpstreamToBridge:
+		p.upstreamSays()
+	}
+	synctest.Wait()
+}
+
+// fail ends the test, naming the place and what was said before.
+func (p *player) fail(format string, args ...any) {
+	p.t.Helper()
+	where := p.path + ": after the last step"
+	if p.step != nil {
+		where = fmt.Sprintf("%s:%d: step %d", p.path, p.firstLine+p.step.Line, p.step.Number)
+		if p.step.Leg != "" {
+			where += ", " + string(p.step.Leg)
+		}
+	}
+	what := fmt.Sprintf(format, args...)
+	for _, n := range p.news() {
+		what += "\nnot expected yet: " + n.what
+	}
+	for _, line := range p.bridge.log.lines("") {
+		what += "\nlog: " + line
+	}
+	p.t.Fatalf("%s: %s\nso far:\n%s", where, what, strings.Join(p.heard, "\n"))
+}
+
+func (p *player) note(format string, args ...any) {
+	p.heard = append(p.heard, fmt.Sprintf("  %s  ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
+}
+
+// await waits until something holds, and returns false when it is too late.
+func (p *player) await(holds func() bool) bool {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		synctest.Wait()
+		if holds() {
+			return true
+		}
+		select {
+		case <-p.events:
+		case <-late.C:
+			return false
+		}
+	}
+}
+
+// news lists what no step has expected, oldest first.
+func (p *player) news() []news {
+	all := append(p.upstream.news(p.stopping), p.client.news()...)
+	slices.SortStableFunc(all, func(a, b news) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// quiet waits for so long, in which nothing may happen. What happens at its end is
+// for the next step.
+func (p *player) quiet(d time.Duration) {
+	if len(p.news()) > 0 {
+		p.fail("the bridge has said more than was expected")
+	}
+	end := time.Now().Add(d)
+	time.Sleep(d)
+	synctest.Wait()
+	for _, n := range p.news() {
+		if n.at.Before(end) {
+			p.fail("the bridge was not quiet for %v", d)
+		}
+	}
+	p.note("(%v later)", d)
+}
+
+// handshake opens the session that the conversation begins with.
+func (p *player) handshake() {
+	x := p.client.begin("handshake", p.request("POST", "quarry", string(p.setup.initialize())))
+	p.await(func() bool {
+		for _, a := range p.upstream.waiting() {
+			if a.method() != "server/discover" {
+				return true
+			}
+			p.upstream.take(a, "handshake")
+			answer := `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"result":` + string(p.setup.discover()) + `}`
+			a.send(reply{body: answer, last: true})
+		}
+		return x.answered()
+	})
+	text, _ := x.next()
+	result := wire.Value(text).Get("result")
+	if ended, _ := x.end(); !ended || !result.Present() {
+		p.fail("the handshake failed: %s", text)
+	}
+	p.joined(x)
+	done := p.client.begin("initialized", p.request("POST", "quarry", `{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	p.await(done.answered)
+	if ended, broken := done.end(); !ended || broken != nil {
+		p.fail("the handshake failed: %v", broken)
+	}
+}
+
+// joined makes the session of an answer to initialize the default one.
+func (p *player) joined(x *clientExchange) {
+	p.session = x.answer().header.Get("Mcp-Session-Id")
+	p.secrets = append(p.secrets, p.session)
+}
+
+// finish ends the conversation, and checks what holds for all of them: nothing was
+// said that no step expects, no request is left without an answer, the bridge
+// shuts down without a fault and ends every stream, nothing of the other era was
+// stopped by the filter, and the log is free of faults and secrets. That no
+// goroutine is left is the bubble's to say.
+func (p *player) finish() {
+	synctest.Wait()
+	if len(p.news()) > 0 {
+		p.fail("the bridge has said more than was expected")
+	}
+	for _, x := range p.client.all() {
+		if !x.get && !x.over && !p.stopping {
+			p.fail("request %s has not been answered", x.name)
+		}
+	}
+	p.stopping = true
+	if err := p.bridge.drained(); err != nil {
+		p.fail("shutdown: %v", err)
+	}
+	synctest.Wait()
+	if waiting := p.upstream.waiting(); len(waiting) > 0 {
+		p.fail("requests after the end")
+	}
+	for _, x := range p.client.all() {
+		if ended, _ := x.end(); !ended && !x.over {
+			p.fail("exchange %s outlived the bridge, or said more than was expected", x.name)
+		}
+	}
+	if hits := p.bridge.log.lines("a message of the other era was stopped"); len(hits) > 0 {
+		p.fail("the leak filter was hit: %v", hits)
+	}
+	if faults := p.bridge.log.lines("level=ERROR"); len(faults) > 0 != p.setup.errors {
+		p.fail("errors in the log: %d, announced: %v", len(faults), p.setup.errors)
+	}
+	for _, secret := range p.secrets {
+		if lines := p.bridge.log.lines(secret); len(lines) > 0 {
+			p.fail("a secret in the log: %v", lines)
+		}
+	}
+}
+
+// clear ends everything, also after a failure.
+func (p *player) clear() {
+	for _, x := range p.client.all() {
+		x.cancel()
+	}
+	p.upstream.down()
+	if p.bridge != nil {
+		_ = p.bridge.drained()
+	}
+	p.client.http.CloseIdleConnections()
+	p.client.work.Wait()
+	p.upstream.served.Wait()
+}

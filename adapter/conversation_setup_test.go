@@ -1,0 +1,139 @@
+package adapter_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+
+	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// macros are those of PROTOCOL.md §7, as far as this bridge goes. It does not pass
+// questions on to legacy clients yet, so it must not declare that they can answer
+// any (A-C1): @UM is what the table there calls @UM0, and @UMN declares nothing at
+// all. Once questions are passed on, both declare elicitation, sampling and roots
+// as the table says, and @UM0 differs from @UM.
+//
+// Where the backend's plain_calls is sync, a request that is not about a task
+// carries @UMN; the cases of §7 are written for plain_calls: drive, where it is
+// @UM (PROTOCOL.md "Settled").
+var macros = map[string]wire.Value{
+	"@UM":  `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
+	"@UM0": `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
+	"@UMN": `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{}}`,
+	"@UI":  `{"io.modelcontextprotocol/serverInfo":{"name":"quarry","version":"9.0.2"}}`,
+}
+
+// setup is the section of that name: how the bridge is set up, and what has
+// happened before the conversation. Each line is "key: value".
+//
+//	set       a configuration key, as --set takes it; any number of lines
+//	env       NAME=VALUE of the environment; any number of lines
+//	session   the revision of a session that is open when the conversation begins,
+//	          or none; 2025-11-25 if nothing is said
+//	client    the capabilities of that session's client
+//	upstream  the capabilities of the server that the session has been told of
+//	errors    logged: the bridge may log errors
+//
+// The bridge has the backends quarry, behind which all conversations take place,
+// and basalt; both are known to be modern unless era is set.
+type setup struct {
+	set      []string
+	env      map[string]string
+	session  string
+	client   wire.Value
+	upstream wire.Value
+	errors   bool
+}
+
+// The defaults are those of PROTOCOL.md §7.
+const (
+	clientCapabilities   = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{"listChanged":true}}`
+	upstreamCapabilities = `{"tools":{},"resources":{"subscribe":true},"prompts":{},"logging":{},"completions":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	latest               = "2025-11-25"
+)
+
+func parseSetup(text []byte) (setup, error) {
+	s := setup{session: latest, client: clientCapabilities, upstream: upstreamCapabilities, set: []string{"era=modern"}, env: map[string]string{}}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		var err error
+		switch key {
+		case "set":
+			s.set = append(s.set, value)
+		case "env":
+			name, val, _ := strings.Cut(value, "=")
+			s.env[name] = val
+		case "session":
+			s.session = value
+		case "client":
+			s.client, err = wire.Check([]byte(value))
+		case "upstream":
+			s.upstream, err = wire.Check([]byte(value))
+		case "errors":
+			s.errors = value == "logged"
+		default:
+			err = fmt.Errorf("unknown")
+		}
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return s, nil
+}
+
+// discover is what the upstream has said of itself before the conversation. It
+// holds for long, so that it is not asked again.
+func (s *setup) discover() wire.Value {
+	return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` + s.upstream +
+		`,"ttlMs":86400000,"cacheScope":"public","_meta":` + macros["@UI"] + `}`
+}
+
+func (s *setup) initialize() wire.Value {
+	return `{"jsonrpc":"2.0","id":"handshake","method":"initialize","params":{"protocolVersion":"` + wire.Value(s.session) +
+		`","capabilities":` + s.client + `,"clientInfo":{"name":"orbit","version":"3.1.0"}}}`
+}
+
+// configuration is that of the command with a store in memory.
+func (s *setup) configuration() (*config.Config, error) {
+	store, admin := "memory:", "off"
+	return config.Load(config.Inputs{
+		Flags: config.Flags{
+			Backends: []string{"quarry=http://quarry.test/mcp", "basalt=http://basalt.test/mcp"},
+			Store:    &store, Admin: &admin, Set: s.set,
+		},
+		LookupEnv: func(name string) (string, bool) {
+			value, found := s.env[name]
+			return value, found
+		},
+	})
+}
+
+// seeded is the clock of the bubble and randomness that is the same in every run.
+type seeded struct {
+	env.Env
+	random *lockedRandom
+}
+
+func newSeeded() seeded {
+	return seeded{env.System(), &lockedRandom{source: rand.NewChaCha8([32]byte{1})}}
+}
+
+// Random implements [env.Env].
+func (s seeded) Random() io.Reader { return s.random }
+
+type lockedRandom struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+// Read implements [io.Reader].
+func (r *lockedRandom) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.source.Read(p)
+}

@@ -1,0 +1,238 @@
+package adapter_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/taskbridge/taskbridge/internal/golden/conversation"
+	"github.com/taskbridge/taskbridge/internal/memnet"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// upstream is the modern server of a conversation. It answers nothing by itself.
+type upstream struct {
+	events chan<- struct{} // told of everything that happens
+
+	mu       sync.Mutex
+	listener *memnet.Listener
+	server   *http.Server
+	served   sync.WaitGroup
+	arrived  []*arrival // what no step has expected yet
+	open     []*arrival // what some step has
+}
+
+// arrival is a request of the bridge.
+type arrival struct {
+	id      wire.Value // as the conversation spells it, once a step has expected it
+	host    string
+	header  http.Header
+	body    []byte
+	at      time.Time
+	replies chan reply
+	done    chan struct{} // closed when its handler has ended
+
+	mu      sync.Mutex
+	over    bool      // the conversation knows that it has ended
+	aborted time.Time // when the bridge dropped it
+}
+
+// reply is what the server does next in an exchange.
+type reply struct {
+	facts conversation.Facts
+	body  string
+	last  bool // nothing follows
+}
+
+func newUpstream(events chan<- struct{}) *upstream {
+	u := &upstream{events: events}
+	u.up()
+	return u
+}
+
+func (u *upstream) up() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.listener = memnet.Listen()
+	u.server = &http.Server{Handler: u}
+	server, listener := u.server, u.listener
+	u.served.Go(func() { _ = server.Serve(listener) })
+}
+
+// down breaks every connection and refuses new ones.
+func (u *upstream) down() {
+	u.mu.Lock()
+	server := u.server
+	for _, a := range append(u.open, u.arrived...) {
+		a.finish()
+	}
+	u.mu.Unlock()
+	_ = server.Close()
+}
+
+func (u *upstream) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	u.mu.Lock()
+	listener := u.listener
+	u.mu.Unlock()
+	return listener.Dial(ctx, network, address)
+}
+
+// ServeHTTP implements [http.Handler].
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the bridge has dropped it before it was sent
+	}
+	r.Header.Set("Host", r.Host) // net/http keeps it apart
+	a := &arrival{
+		host: r.Host, header: r.Header, body: body, at: time.Now(),
+		replies: make(chan reply), done: make(chan struct{}),
+	}
+	u.mu.Lock()
+	u.arrived = append(u.arrived, a)
+	u.mu.Unlock()
+	defer func() {
+		close(a.done)
+		u.happened()
+	}()
+	u.happened()
+	for begun := false; ; begun = true {
+		select {
+		case next := <-a.replies:
+			next.write(w, begun)
+			if next.last {
+				return
+			}
+		case <-r.Context().Done():
+			a.mu.Lock()
+			a.aborted = time.Now()
+			a.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (u *upstream) happened() {
+	select {
+	case u.events <- struct{}{}:
+	default:
+	}
+}
+
+// write sends a reply. What comes first decides the form of the answer: a stream
+// if more is to follow.
+func (n *reply) write(w http.ResponseWriter, begun bool) {
+	stream := begun || !n.last || n.facts.Form == conversation.SSE
+	text := n.body + strings.Repeat(" ", n.facts.Pad)
+	if !begun {
+		w.Header().Set("Content-Type", "application/json")
+		if stream {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		for _, h := range n.facts.Headers {
+			w.Header().Set(h.Name, h.Value)
+		}
+		w.WriteHeader(max(n.facts.Status, http.StatusOK))
+	}
+	if stream && text != "" {
+		text = "data: " + text + "\n\n"
+	}
+	if n.facts.Act == conversation.Cut {
+		text = text[:len(text)/2]
+	}
+	_, _ = io.WriteString(w, text)
+	control := http.NewResponseController(w)
+	_ = control.Flush()
+	if n.facts.Act == conversation.Cut {
+		if conn, _, err := control.Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+// send makes the server do something in an exchange and returns false when that
+// has ended.
+func (a *arrival) send(r reply) bool {
+	if r.last {
+		a.finish()
+	}
+	select {
+	case a.replies <- r:
+		return true
+	case <-a.done:
+		return false
+	}
+}
+
+// finish says that the exchange has ended and that this is no news.
+func (a *arrival) finish() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+}
+
+// dropped returns when the bridge has dropped the exchange, unless that is known.
+func (a *arrival) dropped() (time.Time, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.aborted, !a.over && !a.aborted.IsZero()
+}
+
+// method returns the method of the request.
+func (a *arrival) method() string {
+	method, _ := wire.Value(a.body).Get("method").Text()
+	return method
+}
+
+// waiting returns the requests that no step has expected yet.
+func (u *upstream) waiting() []*arrival {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return append([]*arrival(nil), u.arrived...)
+}
+
+// take marks a request as expected, under this id.
+func (u *upstream) take(a *arrival, id wire.Value) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i, other := range u.arrived {
+		if other == a {
+			u.arrived = append(u.arrived[:i:i], u.arrived[i+1:]...)
+			break
+		}
+	}
+	a.id = id
+	u.open = append(u.open, a)
+}
+
+// find returns the exchange of an id; of an empty one the newest.
+func (u *upstream) find(id wire.Value) *arrival {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i := len(u.open) - 1; i >= 0; i-- {
+		if id == "" || u.open[i].id == id {
+			return u.open[i]
+		}
+	}
+	return nil
+}
+
+// news lists what no step has expected, with the time at which it happened. That
+// the bridge drops what is open is no news while it shuts down.
+func (u *upstream) news(stopping bool) (all []news) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range u.arrived {
+		all = append(all, news{a.at, "b>u " + string(a.body)})
+	}
+	for _, a := range u.open {
+		if at, dropped := a.dropped(); dropped && !stopping {
+			all = append(all, news{at, "b>u [abort | on " + string(a.id) + "]"})
+		}
+	}
+	return all
+}
