@@ -11,32 +11,61 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 )
 
+// taken asks a budget for room for a request.
+func taken(t *testing.T, budget *edge.Budget, announced, limit int64) (*edge.Room, *httptest.ResponseRecorder) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	c, _ := gin.CreateTestContext(w)
+	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("?"))
+	c.Request.ContentLength = announced
+	room, ok := budget.Take(c, limit)
+	if ok != (room != nil) {
+		t.Errorf("room %v, but %v", room, ok)
+	}
+	return room, w
+}
+
 // TestBudget: requests share a number of bytes; one that finds no room is told
 // to come again, and what was given back can be taken again.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	budget := edge.NewBudget(10)
-	take := func(body string, announced int64) (*httptest.ResponseRecorder, func(), bool) {
-		recorder := httptest.NewRecorder()
-		c, _ := gin.CreateTestContext(recorder)
-		c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-		c.Request.ContentLength = announced
-		giveBack, ok := budget.Take(c, 8)
-		return recorder, giveBack, ok
-	}
-	_, first, ok := take("123456", 6)
-	if !ok {
+	first, _ := taken(t, budget, 6, 8)
+	if first == nil {
 		t.Fatal("the first request found no room")
 	}
-	recorder, _, ok := take("12345", 5)
-	if ok || recorder.Code != http.StatusServiceUnavailable || recorder.Header().Get("Retry-After") == "" {
-		t.Errorf("a request without room: %v, HTTP %d", ok, recorder.Code)
+	const full = `{"jsonrpc":"2.0","error":{"code":-32603,"message":"too many messages at once; try again"}}`
+	if room, w := taken(t, budget, 5, 8); room != nil || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || w.Body.String() != full {
+		t.Errorf("a request without room: %v, HTTP %d %s", room, w.Code, w.Body)
 	}
-	if _, _, ok := take("?", -1); ok {
+	if room, _ := taken(t, budget, -1, 8); room != nil {
 		t.Error("a request of unknown size found room for its limit")
 	}
-	first()
-	if _, _, ok := take("?", -1); !ok {
+	first.Keep(7) // not more than was reserved
+	if room, _ := taken(t, budget, 5, 8); room != nil {
+		t.Error("room came from nowhere")
+	}
+	first.Keep(2)
+	second, _ := taken(t, budget, 1<<40, 8)
+	if second == nil {
+		t.Fatal("room that was not needed is still held")
+	}
+	second.Release()
+	second.Release()
+	first.Release()
+	if room, _ := taken(t, budget, 10, 10); room == nil {
 		t.Error("room that was given back is gone")
+	}
+	if room, _ := taken(t, budget, 1, 10); room != nil {
+		t.Error("more was given back than taken")
+	}
+}
+
+// TestSmallBudget: where the budget is less than one message may be, one fits
+// all the same.
+func TestSmallBudget(t *testing.T) {
+	t.Parallel()
+	if room, _ := taken(t, edge.NewBudget(10), -1, 100); room == nil {
+		t.Error("a request found no room in an unused budget")
 	}
 }

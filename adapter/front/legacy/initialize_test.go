@@ -74,7 +74,10 @@ func TestSessionKeepsTheClient(t *testing.T) {
 			info         = `{"version":"1", "name":"<orbit> & é","z":12345678901234567890}`
 			capabilities = `{"experimental":{"\u0061":1.0}, "roots":{}}`
 		)
-		a := r.post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":`+capabilities+`,"clientInfo":`+info+`}}`, "Authorization: Bearer a")
+		r.crossing.on("initialize", func(_ context.Context, x *port.Exchange) port.Outcome {
+			return port.Outcome{Result: wire.Value(`{"capabilities":{"tasks":` + x.Message.Params.Get("offer") + `}}`)}
+		})
+		a := r.post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"offer":{},"protocolVersion":"2025-06-18","capabilities":`+capabilities+`,"clientInfo":`+info+`}}`, "Authorization: Bearer a")
 		id := a.header.Get("Mcp-Session-Id")
 		if !regexp.MustCompile(`^[\x21-\x7e]{22,}$`).MatchString(id) {
 			t.Errorf("A-L10 session id %q: want visible ASCII of at least 128 bits", id)
@@ -84,10 +87,15 @@ func TestSessionKeepsTheClient(t *testing.T) {
 		got := r.crossing.last().Caller
 		want := port.Caller{
 			Session: id, Principal: got.Principal, Version: "2025-06-18", ClientInfo: info, Capabilities: capabilities,
-			LogLevel: "warning", Authorization: "Bearer a",
+			Tasks: true, LogLevel: "warning", Authorization: "Bearer a",
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("caller: -want +got\n%s", d)
+		}
+		// A-T1: a session keeps what it was offered.
+		id = r.post("", strings.Replace(initialize, `"protocol`, `"offer":null,"protocol`, 1)).header.Get("Mcp-Session-Id")
+		if r.post(id, call("1", "tools/list")); r.crossing.last().Caller.Tasks {
+			t.Error("tasks were not offered, but are kept as such")
 		}
 		if strings.Contains(got.Principal, "Bearer a") {
 			t.Errorf("principal %q holds the credential", got.Principal)

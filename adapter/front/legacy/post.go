@@ -13,15 +13,16 @@ import (
 
 // post serves POST: one message.
 func (f *Face) post(c *gin.Context, backend string) {
-	giveBack, ok := f.budget.Take(c, f.Limits.Body)
+	room, ok := f.budget.Take(c, f.Limits.Body)
 	if !ok {
 		return
 	}
-	defer giveBack()
+	defer room.Release()
 	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
 	if err != nil {
 		return
 	}
+	room.Keep(len(body))
 	accepts := edge.ParseAccept(c.Request)
 	if !accepts.JSON && !accepts.EventStream {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s or %s", edge.JSON, edge.EventStream))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -215,5 +216,27 @@ func TestErrors(t *testing.T) {
 		if !strings.Contains(r.logs.String(), http.ErrServerClosed.Error()) {
 			t.Error("the cause is not in the log")
 		}
+	})
+}
+
+// TestInflightBytes: messages that are being handled share a bound, whatever
+// they announce.
+func TestInflightBytes(t *testing.T) {
+	bubble(t, func(o *legacy.Options) { o.Limits.InflightBytes = 5 << 10 }, func(t *testing.T, r *rig) {
+		id := r.open()
+		r.crossing.on("tools/call", after(10*time.Second))
+		// Of unknown length, each of these is first taken for the largest possible.
+		small := r.background(id, call("1", "tools/call"), "Accept: application/json", "Transfer-Encoding: chunked")
+		big := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"a":"` + strings.Repeat("x", 3<<10) + `"}}`
+		large := r.background(id, big, "Accept: application/json", "Transfer-Encoding: chunked")
+		a := r.post(id, strings.Replace(big, `"id":2`, `"id":3`, 1))
+		wantError(t, a, http.StatusServiceUnavailable, refusal("", "-32603", "too many messages at once; try again"))
+		if a := r.post(id, call("4", "ping")); a.status != http.StatusOK {
+			t.Errorf("a small message: %d", a.status)
+		}
+		wantError(t, <-small, http.StatusOK, result1)
+		wantError(t, <-large, http.StatusOK, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+		r.crossing.on("tools/call", after(0))
+		wantError(t, r.post(id, strings.Replace(big, `"id":2`, `"id":3`, 1)), http.StatusOK, `{"jsonrpc":"2.0","id":3,"result":{}}`)
 	})
 }

@@ -256,6 +256,8 @@ func (r *rig) request(ctx context.Context, method, session, body string, header 
 	for _, h := range header {
 		name, value, _ := strings.Cut(h, ":")
 		switch value = strings.TrimSpace(value); {
+		case name == "Transfer-Encoding":
+			req.ContentLength = -1
 		case name == "Path":
 			req.URL.Path = value
 		case value == "":
