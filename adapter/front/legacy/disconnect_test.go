@@ -197,6 +197,7 @@ func TestSlowBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = resp.Body.Close() }()
 		wantError(t, read(t, resp), http.StatusRequestTimeout, refusal("", "-32600", "Invalid request: message: want it within 1m0s"))
 		if got := time.Since(begin); got != time.Minute {
 			t.Errorf("answered after %v", got)

@@ -286,14 +286,15 @@ func read(tb testing.TB, resp *http.Response) answer {
 	if err != nil {
 		tb.Fatalf("read the answer: %v", err)
 	}
-	_ = resp.Body.Close()
 	return answer{resp.StatusCode, resp.Header, string(body)}
 }
 
 // do sends a request and reads its answer.
 func (r *rig) do(method, session, body string, header ...string) answer {
 	r.t.Helper()
-	return read(r.t, r.request(context.Background(), method, session, body, header...))
+	resp := r.request(context.Background(), method, session, body, header...)
+	defer func() { _ = resp.Body.Close() }()
+	return read(r.t, resp)
 }
 
 func (r *rig) post(session, body string, header ...string) answer {
