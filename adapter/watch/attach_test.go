@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,7 +135,7 @@ func TestDetach(t *testing.T) {
 				w.Errorf("the other one was sent %v, closed: %v", got, st.isClosed())
 			}
 			second()
-			after(burst)
+			w.wantEmpty()
 			if !st.isClosed() {
 				w.Error("the subscription is open still")
 			}
@@ -159,6 +160,9 @@ func TestDetach(t *testing.T) {
 			if got := w.got("a"); len(got) != 1 {
 				w.Errorf("sent %v, want the update", got)
 			}
+			if shares, sessions := w.Sizes(); shares != 1 || sessions != 1 {
+				w.Errorf("%d shares and %d sessions", shares, sessions)
+			}
 		})
 	})
 }
@@ -173,6 +177,7 @@ func TestDetachEarly(t *testing.T) {
 			detach()
 			after(minute)
 			w.wantTries(0)
+			w.wantEmpty()
 		})
 	})
 	t.Run("while the subscription is being opened", func(t *testing.T) {
@@ -225,9 +230,25 @@ func TestSessionChangesItsCredential(t *testing.T) {
 			w.Errorf("sent %v, want one update", got)
 		}
 		detach()
-		after(burst)
+		w.wantEmpty()
 		if !fresh.isClosed() {
 			w.Error("the subscription is open still")
+		}
+	})
+}
+
+func TestSessionMovesToAnOpenSubscription(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.settled(w.session("b"), "file:///y")
+		sub := w.session("a", "file:///x")
+		w.Attach(sub)
+		after(burst)
+		sub.Caller.Authorization = "b"
+		w.settled(sub, "file:///y") // which is honoured there already
+		after(burst)
+		w.streams(3)[2].update("file:///x")
+		if got := w.got("a"); len(got) != 1 {
+			w.Errorf("sent %v, want the update", got)
 		}
 	})
 }
@@ -257,8 +278,12 @@ func TestLoss(t *testing.T) {
 				if diff := cmp.Diff(want, count(w.got("a-2"))); diff != "" {
 					w.Errorf("a-2 (-want +got):\n%s", diff)
 				}
-				if logged := len(w.logged.buf.String()); (logged > 0) != (cause == errGone) { //nolint:errorlint // this very one
-					w.Errorf("logged %q", w.logged.buf.String())
+				w.settled(w.session("a-1"), "file:///y") // a next opening has missed nothing
+				if got := w.got("a-1"); len(got) != 0 {
+					w.Errorf("sent %v", got)
+				}
+				if logged := len(w.logged.String()); (logged > 0) != (cause == errGone) { //nolint:errorlint // this very one
+					w.Errorf("logged %q", w.logged.String())
 				}
 			})
 		})
@@ -300,6 +325,72 @@ func TestLoss(t *testing.T) {
 	})
 }
 
+func TestListsOffered(t *testing.T) {
+	t.Parallel()
+	for name, only := range map[string]port.ChangeFilter{
+		"tools": {Tools: true}, "prompts": {Prompts: true}, "resources": {Resources: true},
+	} {
+		t.Run("a list that is offered but not reported is not asked for again: all but "+name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.source.lists = port.ChangeFilter{Tools: true, Prompts: true, Resources: true}
+				w.source.honour = func(f *port.ChangeFilter) {
+					f.Tools, f.Prompts, f.Resources = only.Tools, only.Prompts, only.Resources
+				}
+				w.Attach(w.session("a"))
+				after(burst)
+				w.Attach(w.session("a-2"))
+				after(minute)
+				w.streams(1)
+				w.settled(w.session("a"), "file:///x")
+				got := w.streams(2)[1].filter
+				got.URIs = nil
+				if diff := cmp.Diff(only, got); diff != "" {
+					w.Errorf("filter (-want +got):\n%s", diff)
+				}
+			})
+		})
+		t.Run("a list that is offered from now on is asked for when a session attaches: "+name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.source.lists = port.ChangeFilter{}
+				w.Attach(w.session("a", "file:///x"))
+				after(burst)
+				w.source.set(func(s *source) { s.lists = only })
+				w.settled(w.session("a"), "file:///y")
+				if offers := w.source.offers; offers != 2 { // one by the request itself
+					w.Errorf("asked %d times what is offered, want 2", offers)
+				}
+				w.Attach(w.session("a-2"))
+				after(burst)
+				got := w.streams(3)[2].filter
+				got.URIs = nil
+				if diff := cmp.Diff(only, got); diff != "" {
+					w.Errorf("filter (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestShareThatHasRested(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.track("a", "t1") // keeps the share
+		w.source.set(func(s *source) { s.listenErr = errGone })
+		detach := w.Attach(w.session("a"))
+		after(2 * minute)
+		detach()
+		after(burst)
+		w.source.set(func(s *source) { s.listenErr = nil })
+		w.Attach(w.session("a-2"))
+		after(burst)
+		w.streams(1)[0].fail <- errGone
+		if got := w.got("a-2"); len(got) != 0 {
+			w.Errorf("sent %v, though it has missed nothing", got)
+		}
+		after(1300 * time.Millisecond) // the shortest delay again
+		w.streams(2)
+	})
+}
+
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	t.Run("§3.5 A5 the delay grows up to half a minute while nothing holds, and starts over", func(t *testing.T) {
@@ -329,6 +420,9 @@ func TestBackoff(t *testing.T) {
 			w.Attach(w.session("a"))
 			after(burst)
 			w.wantTries(1)
+			if logged := w.logged.String(); !strings.Contains(logged, errGone.Error()) {
+				w.Errorf("logged %q, want the cause", logged)
+			}
 			after(15 * second) // 1 + 2 + 4, and fifths
 			w.wantTries(4)
 			after(2 * minute)

@@ -90,6 +90,7 @@ type source struct {
 	offers      int
 	listenErr   error
 	listenDelay time.Duration
+	deaf        bool // goes on when the caller has given up
 	// honour changes what is honoured; nil honours everything.
 	honour  func(f *port.ChangeFilter)
 	streams []*stream
@@ -121,6 +122,9 @@ func (s *source) Listen(ctx context.Context, backend string, caller port.Caller,
 	s.mu.Lock()
 	s.tries++
 	delay := s.listenDelay
+	if s.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
 	s.mu.Unlock()
 	if delay > 0 {
 		if err := env.Sleep(ctx, env.System(), delay); err != nil {
@@ -181,6 +185,12 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
 func bubble(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bubbleWith(t, nil, f)
@@ -222,6 +232,15 @@ func bubbleWith(t *testing.T, credential func(string, port.Caller) string, f fun
 		}()
 		f(w)
 	})
+}
+
+// wantEmpty expects the watcher to hold nothing any more.
+func (w *world) wantEmpty() {
+	w.Helper()
+	after(burst)
+	if shares, sessions := w.Sizes(); shares+sessions != 0 {
+		w.Errorf("%d shares and %d sessions are left, want none", shares, sessions)
+	}
 }
 
 // session returns a subscriber; its credential and its principal are made of its

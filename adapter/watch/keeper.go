@@ -26,7 +26,6 @@ func (k *keeper) run() {
 		continue
 	}
 	k.close()
-	k.cancelRetry()
 }
 
 // wait returns when there may be something to do, and false at the end.
@@ -78,9 +77,8 @@ func (k *keeper) adjust() bool {
 	all, butTasks := k.covered(want)
 	switch now := k.w.Env.Now(); {
 	case all:
-		k.cancelRetry()
 	case butTasks && now.Before(k.current.since.Add(taskPause)):
-		k.later(k.current.since.Add(taskPause).Sub(now))
+		k.retry = k.w.Env.NewTimer(k.current.since.Add(taskPause).Sub(now))
 	default:
 		k.reopen(caller, want)
 	}
@@ -110,7 +108,7 @@ func (k *keeper) reopen(caller port.Caller, want port.ChangeFilter) {
 		k.refused(want, err)
 		return
 	}
-	k.cancelRetry()
+	k.retry = env.Timer{}
 	if k.current != nil && k.current.dead() {
 		k.missed = true // it did not last until it was relieved
 	}
@@ -149,7 +147,7 @@ func subscribeError(err error) error {
 // rest closes the subscription while there is nothing to subscribe to.
 func (k *keeper) rest() {
 	k.close()
-	k.cancelRetry()
+	k.retry = env.Timer{}
 	k.missed, k.backoff = false, 0
 }
 
@@ -166,17 +164,5 @@ func (k *keeper) putOff() {
 		k.backoff = 0
 	}
 	k.backoff = min(max(2*k.backoff, firstBackoff), lastBackoff)
-	k.later(k.w.jitter(k.backoff))
-}
-
-func (k *keeper) later(d time.Duration) {
-	k.cancelRetry()
-	k.retry = k.w.Env.NewTimer(d)
-}
-
-func (k *keeper) cancelRetry() {
-	if k.retry.C != nil {
-		k.retry.Stop()
-	}
-	k.retry = env.Timer{}
+	k.retry = k.w.Env.NewTimer(k.w.jitter(k.backoff))
 }

@@ -94,12 +94,10 @@ func (sh *share) remove(session string) *member {
 	return m
 }
 
-func (sh *share) add(sub port.Subscriber, m *member) {
+func (sh *share) add(session string, m *member) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	m.sub = sub
-	sh.members[sub.Caller.Session] = m
-	sh.unsure = true
+	sh.members[session] = m
 	sh.changed()
 }
 
@@ -152,11 +150,28 @@ func (sh *share) drop(session, uri string) (left bool) {
 	if len(m.uris) == 0 {
 		sh.changed() // there may be nothing left to subscribe to
 	}
-	if m.attached != nil || len(m.uris) > 0 {
+	if !m.idle() {
 		return false
 	}
 	sh.dismiss(session)
 	return true
+}
+
+// idle reports whether nothing makes the session a member any more.
+func (m *member) idle() bool { return m.attached == nil && len(m.uris) == 0 }
+
+// prune ends the memberships of sessions whose only requests to subscribe have
+// failed, and returns those sessions.
+func (sh *share) prune() (sessions []string) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for session, m := range sh.members {
+		if m.idle() {
+			delete(sh.members, session)
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions
 }
 
 // concerns reports whether the session has subscribed to the resource or to one

@@ -142,14 +142,25 @@ func (sh *share) wanted(offered port.ChangeFilter) (want port.ChangeFilter, some
 func (sh *share) covered(want port.ChangeFilter) (all, butTasks bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	h := &sh.honoured
-	missing := func(s map[string]struct{}) func(string) bool {
-		return func(name string) bool { return !has(s, name) }
+	if !sh.open || len(sh.waiting) > 0 {
+		return false, false
 	}
-	butTasks = sh.open && len(sh.waiting) == 0 &&
-		(h.lists.Tools || !want.Tools) && (h.lists.Prompts || !want.Prompts) && (h.lists.Resources || !want.Resources) &&
-		!slices.ContainsFunc(want.URIs, missing(h.uris))
-	return butTasks && !slices.ContainsFunc(want.TaskIDs, missing(h.taskIDs)), butTasks
+	all = !sh.lacks(want)
+	want.TaskIDs = nil
+	return all, !sh.lacks(want)
+}
+
+// lacks reports whether the open subscription does not report all of the filter;
+// the lock is held.
+func (sh *share) lacks(f port.ChangeFilter) bool {
+	h := &sh.honoured
+	return f.Tools && !h.lists.Tools || f.Prompts && !h.lists.Prompts || f.Resources && !h.lists.Resources ||
+		len(missing(f.URIs, h.uris)) > 0 || len(missing(f.TaskIDs, h.taskIDs)) > 0
+}
+
+// missing returns the names that are not in the set.
+func missing(names []string, s map[string]struct{}) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return has(s, name) })
 }
 
 // opened settles everyone who waits by what the backend has honoured, and
@@ -162,16 +173,12 @@ func (sh *share) opened(asked, granted port.ChangeFilter) {
 	sh.denied.Prompts = sh.denied.Prompts || asked.Prompts && !granted.Prompts
 	sh.denied.Resources = sh.denied.Resources || asked.Resources && !granted.Resources
 	sh.noTasks = sh.noTasks || len(asked.TaskIDs) > 0 && len(granted.TaskIDs) == 0
-	for _, id := range asked.TaskIDs {
-		if !has(sh.honoured.taskIDs, id) {
-			delete(sh.tasks, id)
-		}
+	for _, id := range missing(asked.TaskIDs, sh.honoured.taskIDs) {
+		delete(sh.tasks, id)
 	}
-	for _, uri := range asked.URIs {
-		if !has(sh.honoured.uris, uri) {
-			for _, m := range sh.members {
-				delete(m.uris, uri)
-			}
+	for _, uri := range missing(asked.URIs, sh.honoured.uris) {
+		for _, m := range sh.members {
+			delete(m.uris, uri)
 		}
 	}
 	sh.settle(asked.URIs, func(w *waiter) error {
@@ -180,7 +187,9 @@ func (sh *share) opened(asked, granted port.ChangeFilter) {
 		}
 		return errRefused
 	})
-	sh.changed() // what was refused may have been all that was wanted
+	if sh.lacks(asked) {
+		sh.changed() // what was refused may have been all that was wanted
+	}
 }
 
 var errRefused = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "the backend does not report updates of this resource")
@@ -196,10 +205,11 @@ func (sh *share) failed(uris []string, err error) {
 		}
 		return err
 	})
+	sh.changed() // what was asked for may have been all that was wanted
 }
 
 // settle answers those who wait for one of these resources; the lock is held.
-// The others have come since it was asked for, and get another opening.
+// The others have come since it was asked for, and have asked for another opening.
 func (sh *share) settle(uris []string, answer func(*waiter) error) {
 	asked := set(uris)
 	sh.waiting = slices.DeleteFunc(sh.waiting, func(w *waiter) bool {
@@ -209,9 +219,6 @@ func (sh *share) settle(uris []string, answer func(*waiter) error) {
 		w.done <- answer(w)
 		return true
 	})
-	if len(sh.waiting) > 0 {
-		sh.changed()
-	}
 }
 
 // eager reports whether somebody waits for an opening.

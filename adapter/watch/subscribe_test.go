@@ -130,6 +130,16 @@ func TestSubscribeRefused(t *testing.T) {
 
 func TestSubscribeErrors(t *testing.T) {
 	t.Parallel()
+	t.Run("§3.5 A2 an acknowledgement that comes too late", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.source.listenDelay, w.source.deaf = 12*second, true
+			w.wantCode(w.Subscribe(w.Context(), w.session("a"), "file:///y"), jsonrpc.CodeInternal)
+			if st := w.streams(1)[0]; !st.isClosed() {
+				w.Error("the late subscription is open still")
+			}
+			w.wantEmpty()
+		})
+	})
 	for name, cause := range map[string]error{
 		"the backend's error": jsonrpc.NewError(-32050, "no more room"),
 		"an outage":           &port.UpstreamError{Op: "subscriptions/listen", Err: errGone},
@@ -151,6 +161,10 @@ func TestSubscribeErrors(t *testing.T) {
 				w.streams(1)[0].update("file:///x")
 				if got := w.got("a"); len(got) != 1 {
 					w.Errorf("sent %v", got)
+				}
+				w.settled(w.session("a"), "file:///z")
+				if got := w.got("a"); len(got) != 0 {
+					w.Errorf("sent %v, though nothing was missed", got)
 				}
 			})
 		})
@@ -184,8 +198,11 @@ func TestSubscribeMeanwhile(t *testing.T) {
 			w.wantCode(w.Subscribe(w.Context(), w.session("a"), "file:///x"), jsonrpc.CodeInternal)
 			w.source.set(func(s *source) { s.listenErr = nil })
 			w.settled(w.session("a"), "file:///x")
-			if took := time.Since(start); took != 2*burst {
-				w.Errorf("took %v, want two bursts", took)
+			w.Attach(w.session("a-2", "file:///y")) // and now there is no delay any more
+			after(burst)
+			w.streams(2)
+			if took := time.Since(start); took != 3*burst {
+				w.Errorf("took %v, want three bursts", took)
 			}
 		})
 	})
@@ -272,6 +289,7 @@ func TestSubscribeForAClientThatLeaves(t *testing.T) {
 			cancel()
 			<-wait
 			after(10 * second)
+			w.wantEmpty()
 			if st := w.streams(1)[0]; !st.isClosed() {
 				w.Error("the subscription is open still")
 			}
@@ -340,7 +358,7 @@ func TestUnsubscribeTheLast(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.settled(w.session("a"), "file:///x")
 			w.Unsubscribe(w.session("a"), "file:///x")
-			after(burst)
+			w.wantEmpty()
 			if st := w.streams(1)[0]; !st.isClosed() {
 				w.Error("the subscription is open still")
 			}

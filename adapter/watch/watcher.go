@@ -207,7 +207,7 @@ func (w *Watcher) home(sub port.Subscriber) *share {
 	key := sessionKey{sub.Backend, sub.Caller.Session}
 	if was := w.homes[key]; was != nil && was != sh {
 		if m := was.remove(sub.Caller.Session); m != nil {
-			sh.add(sub, m)
+			sh.add(sub.Caller.Session, m)
 		}
 	}
 	w.homes[key] = sh
@@ -231,6 +231,9 @@ func (w *Watcher) share(backend string, caller port.Caller) *share {
 func (w *Watcher) retire(sh *share) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for _, session := range sh.prune() {
+		delete(w.homes, sessionKey{sh.key.backend, session})
+	}
 	if !sh.unused() {
 		return false
 	}
