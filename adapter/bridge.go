@@ -107,7 +107,10 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
-	modern := bridge.NewModern(b.logger, backends)
+	modern, err := bridge.NewModern(b.logger, backends)
+	if err != nil {
+		return fmt.Errorf("backends: %w", err)
+	}
 	hub := newHub()
 	b.tasks, err = task.New(task.Options{
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,

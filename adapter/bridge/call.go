@@ -52,9 +52,9 @@ func (u *Upgrade) ending(ctx context.Context, b *Backend, x *port.Exchange) task
 	if err != nil {
 		return task.Ending{Err: err}
 	}
-	result, err := ext2026.ParseResult(ext2026.MethodToolsCall, raw)
+	result, err := mapping.ReadDownResult(ext2026.MethodToolsCall, raw)
 	if err != nil {
-		return task.Ending{Err: badAnswer(ext2026.MethodToolsCall, err)}
+		return task.Ending{Err: err}
 	}
 	switch result.Type {
 	case ext2026.ResultTask:
@@ -81,9 +81,9 @@ func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) p
 	if err != nil {
 		return u.fail(x, err)
 	}
-	result, err := ext2026.ParseResult(ext2026.MethodToolsCall, raw)
+	result, err := mapping.ReadDownResult(ext2026.MethodToolsCall, raw)
 	if err != nil {
-		return port.Fail(badAnswer(ext2026.MethodToolsCall, err))
+		return port.Fail(err)
 	}
 	switch result.Type {
 	case ext2026.ResultTask:
@@ -92,7 +92,9 @@ func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) p
 		return port.Outcome{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
 	case ext2026.ResultComplete:
 	}
-	out, _, err := mapping.AppendDownCallResult(nil, result, mapping.ResultOptions{Version: x.Caller.Version})
+	out, _, err := mapping.AppendDownCallResult(nil, result, mapping.ResultOptions{
+		Version: x.Caller.Version, Wrapped: u.modern.catalogue.facts(b, x.Caller, name).Wrapped,
+	})
 	return done(out, err)
 }
 

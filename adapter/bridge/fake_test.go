@@ -90,8 +90,10 @@ func newRig(t *testing.T) *rig {
 			return ext2026.ParseDiscoverResult(`{"supportedVersions":["2026-07-28"],"capabilities":` + r.capabilities + `,"ttlMs":0,"cacheScope":"private"}`)
 		},
 	}
-	r.modern = bridge.NewModern(slog.New(slog.DiscardHandler), []*bridge.Backend{r.backend})
 	var err error
+	if r.modern, err = bridge.NewModern(slog.New(slog.DiscardHandler), []*bridge.Backend{r.backend}); err != nil {
+		t.Fatal(err)
+	}
 	if r.upgrade, err = bridge.NewUpgrade(r.modern, nil, nil); err != nil {
 		t.Fatal(err)
 	}

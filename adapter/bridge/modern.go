@@ -52,6 +52,8 @@ type Modern struct {
 	logger   *slog.Logger
 	backends map[string]*Backend
 	tokens   atomic.Int64 // progress tokens, unique for all backends (G-9)
+
+	catalogue *catalogue
 }
 
 var (
@@ -60,12 +62,16 @@ var (
 )
 
 // NewModern returns the client side for these backends.
-func NewModern(logger *slog.Logger, backends []*Backend) *Modern {
-	m := &Modern{logger: logger, backends: make(map[string]*Backend, len(backends))}
+func NewModern(logger *slog.Logger, backends []*Backend) (*Modern, error) {
+	tools, err := newCatalogue()
+	if err != nil {
+		return nil, err
+	}
+	m := &Modern{logger: logger, backends: make(map[string]*Backend, len(backends)), catalogue: tools}
 	for _, b := range backends {
 		m.backends[b.Name] = b
 	}
-	return m
+	return m, nil
 }
 
 // Dialect returns how a backend's tasks are shown; see task.Options.
@@ -111,16 +117,36 @@ func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tas
 	if err != nil {
 		return "", err
 	}
-	return m.send(ctx, b, x.Caller, port.Call{
-		Method: x.Message.Method, Params: wire.Value(params), OnMessage: relay.message,
-	})
+	call := port.Call{Method: x.Message.Method, Params: wire.Value(params), OnMessage: relay.message}
+	if call.Method != ext2026.MethodToolsCall {
+		return m.send(ctx, b, x.Caller, call)
+	}
+	return m.callTool(ctx, b, x.Caller, call)
+}
+
+// callTool sends a tools/call with the headers that mirror its arguments. A
+// backend that finds them wrong has not run anything (G-6): its tools are listed
+// anew, and the call is sent once more.
+func (m *Modern) callTool(ctx context.Context, b *Backend, caller port.Caller, call port.Call) (wire.Value, error) {
+	var err error
+	if call.Headers, err = m.catalogue.headers(b, caller, call.Params); err != nil {
+		return "", err
+	}
+	result, err := m.send(ctx, b, caller, call)
+	if !port.IsCode(err, ext2026.CodeHeaderMismatch) || m.relist(ctx, b, caller) != nil {
+		return result, err
+	}
+	if call.Headers, err = m.catalogue.headers(b, caller, call.Params); err != nil {
+		return "", err
+	}
+	return m.send(ctx, b, caller, call)
 }
 
 // send performs a call with the caller's credential. A refusal that names a reason
 // to try again before anything was run gets one more attempt (G-6): a backend that
 // denies our version of the protocol, though it lists it, and one to which headers
-// and body did not agree. A backend that does not list our version has changed its
-// era.
+// and body did not agree; for tools/call see callTool. A backend that does not list
+// our version has changed its era.
 func (m *Modern) send(ctx context.Context, b *Backend, caller port.Caller, call port.Call) (wire.Value, error) {
 	call.Authorization = b.Authorization(caller)
 	result, err := b.Back.Do(ctx, call)
@@ -129,7 +155,7 @@ func (m *Modern) send(ctx context.Context, b *Backend, caller port.Caller, call 
 	case denied && !slices.Contains(versions, ext2026.Version):
 		b.Contradict()
 		return "", err
-	case denied, port.IsCode(err, ext2026.CodeHeaderMismatch):
+	case denied, port.IsCode(err, ext2026.CodeHeaderMismatch) && call.Method != ext2026.MethodToolsCall:
 		return b.Back.Do(ctx, call)
 	default:
 		return result, err

@@ -50,6 +50,7 @@ type handler func(u *Upgrade, ctx context.Context, b *Backend, x *port.Exchange)
 // (§1.3).
 var handlers = map[string]handler{
 	legacy2025.MethodInitialize:            (*Upgrade).initialize,
+	legacy2025.MethodToolsList:             (*Upgrade).listTools,
 	legacy2025.MethodToolsCall:             (*Upgrade).call,
 	legacy2025.MethodTasksGet:              (*Upgrade).getTask,
 	legacy2025.MethodTasksResult:           (*Upgrade).taskResult,
@@ -115,9 +116,9 @@ func (u *Upgrade) forward(ctx context.Context, b *Backend, x *port.Exchange) por
 		return u.fail(x, err)
 	}
 	method := x.Message.Method
-	result, err := ext2026.ParseResult(method, raw)
+	result, err := mapping.ReadDownResult(method, raw)
 	if err != nil {
-		return port.Fail(badAnswer(method, err))
+		return port.Fail(err)
 	}
 	if result.Type == ext2026.ResultInputRequired {
 		return port.Fail(jsonrpc.NewError(jsonrpc.CodeInternal, "%s", cannotAsk))
@@ -125,6 +126,25 @@ func (u *Upgrade) forward(ctx context.Context, b *Backend, x *port.Exchange) por
 	out, _, err := mapping.AppendDownResult(nil, method, result, mapping.ResultOptions{
 		Version: x.Caller.Version, Tasks: x.Caller.Tasks,
 	})
+	return done(out, err)
+}
+
+// listTools passes a page of tools on and remembers what calls will need.
+func (u *Upgrade) listTools(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
+	raw, err := u.modern.exchange(ctx, b, x, b.DrivePlain)
+	if err != nil {
+		return u.fail(x, err)
+	}
+	page, err := mapping.ReadDownResult(ext2026.MethodToolsList, raw)
+	if err != nil {
+		return port.Fail(err)
+	}
+	out, facts, _, err := mapping.AppendDownToolsList(nil, page, mapping.ResultOptions{
+		Version: x.Caller.Version, Tasks: x.Caller.Tasks,
+	})
+	if err == nil {
+		u.modern.catalogue.learn(b, x.Caller, facts)
+	}
 	return done(out, err)
 }
 
