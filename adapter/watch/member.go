@@ -116,52 +116,43 @@ func (sh *share) subscribe(sub port.Subscriber, uri string) *waiter {
 	return w
 }
 
-// forsake takes a request to subscribe back, and reports whether that was all
-// that made the session a member.
-func (sh *share) forsake(w *waiter) bool {
+// forsake takes a request to subscribe back.
+func (sh *share) forsake(w *waiter) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.waiting = slices.DeleteFunc(sh.waiting, func(other *waiter) bool { return other == w })
 	same := func(other *waiter) bool { return other.session == w.session && other.uri == w.uri }
-	if !w.added || slices.ContainsFunc(sh.waiting, same) {
-		return false
+	if w.added && !slices.ContainsFunc(sh.waiting, same) {
+		sh.drop(w.session, w.uri)
 	}
-	return sh.drop(w.session, w.uri)
 }
 
 // unsubscribe shrinks the subscription with its next opening: until then the
-// backend's updates find no taker (§3.5 A2). It reports whether that was all that
-// made the session a member.
-func (sh *share) unsubscribe(session, uri string) bool {
+// backend's updates find no taker (§3.5 A2).
+func (sh *share) unsubscribe(session, uri string) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	// Who still waits for it has subscribed and unsubscribed, and got both.
 	sh.release(func(w *waiter) bool { return w.session == session && w.uri == uri }, nil)
-	return sh.drop(session, uri)
+	sh.drop(session, uri)
 }
 
 // drop takes a resource from a session; the lock is held.
-func (sh *share) drop(session, uri string) (left bool) {
+func (sh *share) drop(session, uri string) {
 	m := sh.members[session]
 	if m == nil {
-		return false
+		return
 	}
 	delete(m.uris, uri)
 	if len(m.uris) == 0 {
 		sh.changed() // there may be nothing left to subscribe to
 	}
-	if !m.idle() {
-		return false
-	}
-	sh.dismiss(session)
-	return true
 }
 
 // idle reports whether nothing makes the session a member any more.
 func (m *member) idle() bool { return m.attached == nil && len(m.uris) == 0 }
 
-// prune ends the memberships of sessions whose only requests to subscribe have
-// failed, and returns those sessions.
+// prune ends idle memberships and returns their sessions.
 func (sh *share) prune() (sessions []string) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -100,6 +100,18 @@ func TestSubscribeRefused(t *testing.T) {
 			w.streams(2) // it is not asked for again
 		})
 	})
+	t.Run("§3.5 A2 not honoured, and nothing else was wanted", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.source.lists = port.ChangeFilter{}
+			w.source.honour = func(f *port.ChangeFilter) { f.URIs = nil }
+			w.Attach(w.session("a"))
+			w.wantCode(w.Subscribe(w.Context(), w.session("a"), "file:///no"), jsonrpc.CodeInvalidParams)
+			after(burst)
+			if st := w.streams(1)[0]; !st.isClosed() {
+				w.Error("an empty subscription is kept open")
+			}
+		})
+	})
 	t.Run("§3.5 A2 no acknowledgement in time", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.settled(w.session("a"), "file:///x")

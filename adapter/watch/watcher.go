@@ -167,9 +167,8 @@ func (w *Watcher) subscribe(sub port.Subscriber, uri string) *waiter {
 func (w *Watcher) forsake(sub port.Subscriber, wait *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := sessionKey{sub.Backend, sub.Caller.Session}
-	if sh := w.homes[key]; sh != nil && sh.forsake(wait) {
-		delete(w.homes, key)
+	if sh := w.homes[sessionKey{sub.Backend, sub.Caller.Session}]; sh != nil {
+		sh.forsake(wait)
 	}
 }
 
@@ -177,9 +176,8 @@ func (w *Watcher) forsake(sub port.Subscriber, wait *waiter) {
 func (w *Watcher) Unsubscribe(sub port.Subscriber, uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := sessionKey{sub.Backend, sub.Caller.Session}
-	if sh := w.homes[key]; sh != nil && sh.unsubscribe(sub.Caller.Session, uri) {
-		delete(w.homes, key)
+	if sh := w.homes[sessionKey{sub.Backend, sub.Caller.Session}]; sh != nil {
+		sh.unsubscribe(sub.Caller.Session, uri)
 	}
 }
 
@@ -226,8 +224,9 @@ func (w *Watcher) share(backend string, caller port.Caller) *share {
 	return sh
 }
 
-// retire forgets a share that nobody needs, and reports whether it did. All that
-// is asked of a share is asked under the lock, so nobody comes too late.
+// retire forgets the sessions that need nothing of a share any more, and the
+// share itself once nobody does, which it reports. All that is asked of a share
+// is asked under the lock, so nobody comes too late.
 func (w *Watcher) retire(sh *share) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
