@@ -20,7 +20,7 @@ var backendShape = append(object[Backend]{
 		key("value", func(h *Header) *string { return &h.Value }, headerValue, "",
 			"Its value, from the environment: for example Bearer ${REPORTS_TOKEN}."),
 	}, "", "The header of credentials: static."),
-	key("same_resource", func(b *Backend) *bool { return &b.SameResource }, boolean, "false",
+	pending("same_resource", func(b *Backend) *bool { return &b.SameResource }, boolean, "false",
 		"Whether bridge and backend are one protected resource. It matters only with auth."),
 	later[Backend]("command", list[string]{item: text, least: 1}, "Program that serves on stdin and stdout, with its arguments."),
 	later[Backend]("env", words{}, "Environment of command."),

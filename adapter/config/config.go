@@ -118,11 +118,14 @@ type Times struct {
 	CallIdle time.Duration
 	// CallTotal ends a backend call whatever it shows.
 	CallTotal time.Duration
-	// Park is how long a call is held open for an answer.
+	// Park is how long a call is held open for an answer. Only the default is
+	// supported yet.
 	Park time.Duration
-	// Answer is how long a client may take to answer a question (A-M2).
+	// Answer is how long a client may take to answer a question (A-M2). Only
+	// the default is supported yet.
 	Answer time.Duration
-	// ReplayWindow is how long events of a broken stream can be resumed.
+	// ReplayWindow is how long a tools/call goes on after its client was lost
+	// (A-L18).
 	ReplayWindow time.Duration
 	// PollFloor is the least time between two polls of one task.
 	PollFloor time.Duration
@@ -148,7 +151,7 @@ type Era string
 const (
 	// EraAuto probes the backend (PROTOCOL.md §1.10).
 	EraAuto Era = "auto"
-	// EraLegacy is 2025-11-25.
+	// EraLegacy is 2025-11-25. It is not supported yet, so Load refuses it.
 	EraLegacy Era = "legacy"
 	// EraModern is 2026-07-28 with the tasks extension.
 	EraModern Era = "modern"
@@ -206,20 +209,23 @@ type Settings struct {
 	// Era is the protocol the backend speaks.
 	Era Era
 	// PlainCalls, ToolErrors, RequiredTools and HostTasks are described at
-	// their types.
+	// their types. Of RequiredTools and HostTasks only the defaults are
+	// supported yet.
 	PlainCalls    PlainCalls
 	ToolErrors    ToolErrors
 	RequiredTools RequiredTools
 	HostTasks     HostTasks
 	// SyncGrace is the wait before a slow legacy task call is hosted (A-T9).
 	SyncGrace time.Duration
-	// HostGrace is the same wait on the modern face, with HostSlow.
+	// HostGrace is the same wait on the modern face, with HostSlow. Only the
+	// default is supported yet.
 	HostGrace time.Duration
 	// HostedTTL is the lifetime of a hosted task if none was asked for (A-T11).
 	HostedTTL time.Duration
 	// PageSize is the number of tasks on a page of tasks/list.
 	PageSize int
 	// StrictTaskNames refuses tasks/* calls of modern clients without Mcp-Name.
+	// Only the default is supported yet.
 	StrictTaskNames bool
 }
 
@@ -262,6 +268,7 @@ type Backend struct {
 	Header Header
 	// SameResource says that bridge and backend are one protected resource, so
 	// that a verified token may be forwarded. It matters only with a key set.
+	// Only the default is supported yet.
 	SameResource bool
 	// Settings are the defaults with this backend's own choices on top.
 	Settings

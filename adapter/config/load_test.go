@@ -207,8 +207,8 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 	t.Helper()
 	settings := config.Settings{
 		Era: config.EraModern, PlainCalls: config.PlainDrive, ToolErrors: config.ToolErrorsCompleted,
-		RequiredTools: config.RequiredDrive, HostTasks: config.HostSlow,
-		SyncGrace: 0, HostGrace: 300 * time.Millisecond, HostedTTL: 30 * time.Minute, PageSize: 5, StrictTaskNames: true,
+		RequiredTools: config.RequiredRefuse, HostTasks: config.HostOff,
+		SyncGrace: 0, HostGrace: 400 * time.Millisecond, HostedTTL: 30 * time.Minute, PageSize: 5,
 	}
 	return &config.Config{
 		Listen:       "0.0.0.0:9000",
@@ -227,7 +227,7 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 		},
 		Times: config.Times{
 			SessionIdle: 2 * time.Hour, CallIdle: 6 * time.Minute, CallTotal: 3 * time.Hour,
-			Park: 11 * time.Minute, Answer: 12 * time.Minute, ReplayWindow: 0,
+			Park: 10 * time.Minute, Answer: 10 * time.Minute, ReplayWindow: 0,
 			PollFloor: 50 * time.Millisecond, HostedPoll: 1500 * time.Millisecond,
 			MinTTL: 61 * time.Second, MaxTTL: 48 * time.Hour, ListRetention: 24 * time.Hour,
 			Probe: 4 * time.Second, Reprobe: 12 * time.Hour, Drain: 0,
@@ -237,14 +237,14 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 			{
 				Name: "one", URL: mustURL(t, "https://one.example:8443/mcp?tenant=t1"), CAFile: filepath.Join(dir, "cert.pem"),
 				Credentials: config.CredentialsStatic, Header: config.Header{Name: "X-Api-Key", Value: "key s3cret"},
-				SameResource: true, Settings: settings,
+				Settings: settings,
 			},
 			{
 				Name: "two", URL: mustURL(t, "http://two.example/mcp"), Credentials: config.CredentialsNone,
 				Settings: config.Settings{
 					Era: config.EraAuto, PlainCalls: config.PlainSync, ToolErrors: config.ToolErrorsFailed,
 					RequiredTools: config.RequiredRefuse, HostTasks: config.HostOff,
-					SyncGrace: time.Second, HostGrace: time.Second, HostedTTL: 2 * time.Minute, PageSize: 7,
+					SyncGrace: time.Second, HostGrace: 400 * time.Millisecond, HostedTTL: 2 * time.Minute, PageSize: 7,
 				},
 			},
 		},
@@ -259,6 +259,7 @@ func TestNotSupportedYet(t *testing.T) {
 		"design.yaml:3: tls: certificate: open testdata/bridge.pem: no such file or directory",
 		"design.yaml:7: store: redis is not supported yet",
 		"design.yaml:9: auth: not supported yet",
+		"design.yaml:13: backends.reports-old.era: not supported yet: only modern backends can be served",
 		"design.yaml:14: backends.reports-new.ca_file: open testdata/corp.pem: no such file or directory",
 		"design.yaml:15: backends.local.command: not supported yet",
 		"design.yaml:15: backends.local.env: not supported yet",

@@ -11,7 +11,7 @@ type field[T any] struct {
 	key   string
 	doc   string
 	def   string // the default, as one would write it; "" for none
-	later bool   // known, but not supported by this version
+	yet   string // a sentence on what this version cannot do of it; "" for nothing
 	shape shape
 	// read fills in dst from n; preset puts the default there.
 	read   func(d *decoder, n *node, path string, dst *T)
@@ -39,12 +39,26 @@ func key[T, V any](name string, at func(*T) *V, r reader[V], def, doc string) fi
 // that this version cannot do, so that its presence is a problem.
 func later[T any](name string, s shape, doc string) field[T] {
 	return field[T]{
-		key: name, doc: doc, shape: s, later: true,
+		key: name, doc: doc, shape: s, yet: "Not supported yet.",
 		read: func(d *decoder, n *node, path string, _ *T) {
 			d.add(n.src, path, "not supported yet")
 		},
 		preset: func(*decoder, *T) {},
 	}
+}
+
+// pending makes a field that this version knows, but of whose values it can
+// only do the default: any other is a problem, so that a file may say what
+// holds anyway and nothing else is accepted and then forgotten.
+func pending[T any, V comparable](name string, at func(*T) *V, s scalar[V], def, doc string) field[T] {
+	only := "only the default (" + def + ") is"
+	parse := s.parse
+	f := key(name, at, s.only(func(v V) bool {
+		preset, err := parse(def, "")
+		return err == nil && v == preset
+	}, only), def, doc)
+	f.yet = "Not supported yet: " + only + "."
+	return f
 }
 
 // within turns fields of a T into fields of the U that holds it. They have no
@@ -53,7 +67,7 @@ func within[T, U any](fields object[T], at func(*U) *T) object[U] {
 	out := make(object[U], len(fields))
 	for i, f := range fields {
 		out[i] = field[U]{
-			key: f.key, doc: f.doc, later: f.later, shape: f.shape,
+			key: f.key, doc: f.doc, yet: f.yet, shape: f.shape,
 			read:   func(d *decoder, n *node, path string, dst *U) { f.read(d, n, path, at(dst)) },
 			preset: func(*decoder, *U) {},
 		}
@@ -94,8 +108,8 @@ func (o object[T]) schema() jsonSchema {
 	for _, f := range o {
 		s := f.shape.schema()
 		s["description"] = f.doc
-		if f.later {
-			s["description"] = f.doc + " Not supported yet."
+		if f.yet != "" {
+			s["description"] = f.doc + " " + f.yet
 		}
 		if f.def != "" {
 			s["default"] = schemaDefault(f.shape, f.def)

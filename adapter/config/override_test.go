@@ -52,6 +52,15 @@ var backendFileCases = []struct {
 		"bridge.yaml:3: backends.b.split: not supported yet",
 		"bridge.yaml:4: backends.c.mirror: not supported yet",
 	}},
+	{"settings that are not there yet", "backends:\n  a:\n    url: http://a.example\n    era: legacy\n    required_tools: drive\n    host_tasks: slow\n    host_grace: 0s\n    strict_task_names: true\n    same_resource: \"${YES}\"\n", []string{
+		"bridge.yaml:4: backends.a.era: not supported yet: only modern backends can be served",
+		"bridge.yaml:5: backends.a.required_tools: not supported yet: only the default (refuse) is",
+		"bridge.yaml:6: backends.a.host_tasks: not supported yet: only the default (off) is",
+		"bridge.yaml:7: backends.a.host_grace: not supported yet: only the default (400ms) is",
+		"bridge.yaml:8: backends.a.strict_task_names: not supported yet: only the default (false) is",
+		"bridge.yaml:9: backends.a.same_resource: not supported yet: only the default (false) is",
+	}},
+	{"their defaults", "backends: {a: {url: http://a.example, era: auto, required_tools: refuse, host_tasks: off, host_grace: 400ms, strict_task_names: false, same_resource: false}, b: {url: http://b.example, era: modern}}\n", nil},
 	{"URLs", `backends:
   a: {url: ftp://h.example/}
   b: {url: https:///mcp}
@@ -107,7 +116,7 @@ func TestBackendFileProblems(t *testing.T) {
 	for _, tt := range backendFileCases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, got := load(t, tt.file, config.Flags{}, "TOKEN=t", "BROKEN=a\nb")
+			_, got := load(t, tt.file, config.Flags{}, "TOKEN=t", "BROKEN=a\nb", "YES=true")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -188,7 +197,7 @@ func TestSet(t *testing.T) {
 	t.Parallel()
 	cfg, got := load(t, "times: {probe: 1s}\nsecrets: [0123456789abcdef]\n"+one, config.Flags{Set: []string{
 		"page_size=5", "defaults.host_tasks=off", "times.call_idle=1m", "times.call_idle=2m",
-		"backends.a.era=legacy", "backends.a.page_size=7", "backends.b.url=http://b.example/?a=b", "backends.c={url: http://c.example, era: modern}",
+		"backends.a.era=modern", "backends.a.page_size=7", "backends.b.url=http://b.example/?a=b", "backends.c={url: http://c.example, era: modern}",
 		"listen=[::1]:80", "store=memory:", "admin.listen=off", "allowed_hosts=a.example, ::1",
 		"faces.legacy.allowed_origins=[https://a.example, http://localhost:1]", "limits={body: 1KiB}", `secrets=["${NEW} ${NEW}"]`,
 	}}, "NEW=new secret")
@@ -205,7 +214,7 @@ func TestSet(t *testing.T) {
 	want.Limits.Body = 1024
 	want.Times.Probe, want.Times.CallIdle = time.Second, 2*time.Minute
 	want.Defaults.PageSize = 5
-	for i, era := range []config.Era{config.EraLegacy, config.EraAuto, config.EraModern} {
+	for i, era := range []config.Era{config.EraModern, config.EraAuto, config.EraModern} {
 		b := config.Backend{Name: string("abc"[i]), Credentials: config.CredentialsForward, Settings: want.Defaults}
 		b.URL = mustURL(t, []string{"http://a.example/mcp", "http://b.example/?a=b", "http://c.example"}[i])
 		b.Era = era
@@ -242,6 +251,13 @@ func TestSetProblems(t *testing.T) {
 		{"listen=${NOPE}", "--set listen=${NOPE}: ${NOPE}: not set in the environment"},
 		{"auth.issuer=x", "--set auth.issuer=x: auth: not supported yet"},
 		{"backends.a.command=x", "--set backends.a.command=x: not supported yet"},
+		{"backends.a.era=legacy", "--set backends.a.era=legacy: not supported yet: only modern backends can be served"},
+		{"era=legacy", "--set era=legacy: not supported yet: only modern backends can be served"},
+		{"backends.b={url: http://b.example, era: legacy}", "--set backends.b=***: backends.b.era: not supported yet: only modern backends can be served"},
+		{"times.park=11m", "--set times.park=11m: not supported yet: only the default (10m) is"},
+		{"times={answer: 1m}", "--set times={answer: 1m}: times.answer: not supported yet: only the default (10m) is"},
+		{"host_tasks=slow", "--set host_tasks=slow: not supported yet: only the default (off) is"},
+		{"backends.a.same_resource=true", "--set backends.a.same_resource=true: not supported yet: only the default (false) is"},
 		{"secrets=short", "--set secrets=***: secrets[0]: want a secret of at least 16 bytes"},
 		{"secerts=hunter2hunter2", "--set secerts=***: unknown key, did you mean secrets"},
 		{"admin.tokn=hunter2", "--set admin.tokn=***: unknown key, did you mean admin.token"},
@@ -304,13 +320,15 @@ func TestPrecedence(t *testing.T) {
 func TestEnvironmentProblems(t *testing.T) {
 	t.Parallel()
 	_, got := load(t, "", config.Flags{},
-		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
+		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x\nera=legacy\nhost_grace=1s", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
 	want := []string{
 		"TASKBRIDGE_DEMO=maybe: want true or false",
 		`TASKBRIDGE_LISTEN=x: want host:port such as 127.0.0.1:8720 or [::1]:8720, got "x"`,
 		"TASKBRIDGE_BACKEND=a=stdio:x: not supported yet",
 		"TASKBRIDGE_SET=page_sise=5: unknown key, did you mean page_size",
 		`TASKBRIDGE_SET=page_size=x: want a whole number from 1 to 1000, got "x"`,
+		"TASKBRIDGE_SET=era=legacy: not supported yet: only modern backends can be served",
+		"TASKBRIDGE_SET=host_grace=1s: not supported yet: only the default (400ms) is",
 		"configuration: store: neither XDG_STATE_HOME nor HOME is set; name a file: embedded:PATH",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -336,7 +354,7 @@ func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
 	missing := t.TempDir() + "/none.yaml"
 	_, err := config.Load(config.Inputs{
-		Flags:     config.Flags{Config: &missing, Set: []string{"page_sise=5", "backends.a.era=legacy"}, Listen: ptr("0.0.0.0:1")},
+		Flags:     config.Flags{Config: &missing, Set: []string{"page_sise=5", "backends.a.era=modern"}, Listen: ptr("0.0.0.0:1")},
 		LookupEnv: environment(),
 	})
 	want := []string{

@@ -107,6 +107,23 @@ var fileCases = []struct {
 			"bridge.yaml:4: backends.a.hosted_ttl: 1h30m is longer than times.max_ttl (30m)",
 		},
 	},
+	{
+		"waits and settings that are not there yet",
+		one + "times:\n  park: 11m\n  answer: 1ms\ndefaults:\n  era: legacy\n  required_tools: drive\n  host_tasks: slow\n  host_grace: 401ms\n  strict_task_names: true\n",
+		[]string{
+			"bridge.yaml:3: times.park: not supported yet: only the default (10m) is",
+			"bridge.yaml:4: times.answer: not supported yet: only the default (10m) is",
+			"bridge.yaml:6: defaults.era: not supported yet: only modern backends can be served",
+			"bridge.yaml:7: defaults.required_tools: not supported yet: only the default (refuse) is",
+			"bridge.yaml:8: defaults.host_tasks: not supported yet: only the default (off) is",
+			"bridge.yaml:9: defaults.host_grace: not supported yet: only the default (400ms) is",
+			"bridge.yaml:10: defaults.strict_task_names: not supported yet: only the default (false) is",
+		},
+	},
+	{
+		"their defaults, also in other words",
+		one + "times: {park: 600s, answer: 10m}\ndefaults: {era: auto, required_tools: refuse, host_tasks: off, host_grace: 0.4s, strict_task_names: false}\n", nil,
+	},
 	{"a time below another's default", one + "times: {call_total: 10s}\n", []string{"bridge.yaml:2: times.call_total: 10s is shorter than times.call_idle (5m)"}},
 }
 

@@ -38,8 +38,8 @@ func schemaDefault(s shape, def string) any {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of the configuration file,
-// indented, with a final newline. Keys that this version does not support yet
-// are part of the format and say so in their description.
+// indented, with a final newline. Keys and values that this version does not
+// support yet are part of the format; the key's description says so.
 func Schema() ([]byte, error) {
 	s := table.schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"

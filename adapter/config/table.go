@@ -78,12 +78,12 @@ var timesShape = object[Times]{
 		"End of a backend call without a sign of life."),
 	key("call_total", func(t *Times) *time.Duration { return &t.CallTotal }, duration(time.Millisecond), "1h",
 		"End of any backend call."),
-	key("park", func(t *Times) *time.Duration { return &t.Park }, duration(time.Millisecond), "10m",
+	pending("park", func(t *Times) *time.Duration { return &t.Park }, duration(time.Millisecond), "10m",
 		"How long a call is held open for an answer."),
-	key("answer", func(t *Times) *time.Duration { return &t.Answer }, duration(time.Millisecond), "10m",
+	pending("answer", func(t *Times) *time.Duration { return &t.Answer }, duration(time.Millisecond), "10m",
 		"How long a client may take to answer a question."),
 	key("replay_window", func(t *Times) *time.Duration { return &t.ReplayWindow }, duration(0), "5m",
-		"How long a broken stream can be resumed."),
+		"How long a tools/call goes on after its client was lost."),
 	key("poll_floor", func(t *Times) *time.Duration { return &t.PollFloor }, duration(time.Millisecond), "100ms",
 		"Least time between two polls of one task."),
 	key("hosted_poll", func(t *Times) *time.Duration { return &t.HostedPoll }, duration(time.Millisecond), "1s",
@@ -103,24 +103,33 @@ var timesShape = object[Times]{
 }
 
 var settingsShape = object[Settings]{
-	key("era", func(s *Settings) *Era { return &s.Era }, choice(EraAuto, EraLegacy, EraModern), "auto",
-		"Protocol of the backend; auto probes it."),
+	eraKey(),
 	key("plain_calls", func(s *Settings) *PlainCalls { return &s.PlainCalls }, choice(PlainSync, PlainDrive), "sync",
 		"Whether a legacy call without task declares the tasks extension (drive) or not (sync)."),
 	key("tool_errors", func(s *Settings) *ToolErrors { return &s.ToolErrors }, choice(ToolErrorsFailed, ToolErrorsCompleted), "failed",
 		"Status that a legacy client sees of a task that ended in a tool error."),
-	key("required_tools", func(s *Settings) *RequiredTools { return &s.RequiredTools }, choice(RequiredRefuse, RequiredDrive), "refuse",
+	pending("required_tools", func(s *Settings) *RequiredTools { return &s.RequiredTools }, choice(RequiredRefuse, RequiredDrive), "refuse",
 		"What a modern client without tasks gets from a tool that requires a task."),
-	key("host_tasks", func(s *Settings) *HostTasks { return &s.HostTasks }, choice(HostOff, HostSlow), "off",
+	pending("host_tasks", func(s *Settings) *HostTasks { return &s.HostTasks }, choice(HostOff, HostSlow), "off",
 		"Whether slow calls of modern clients become tasks on a backend without tasks."),
 	key("sync_grace", func(s *Settings) *time.Duration { return &s.SyncGrace }, duration(0), "3s",
 		"Wait before a slow legacy task call becomes a hosted task."),
-	key("host_grace", func(s *Settings) *time.Duration { return &s.HostGrace }, duration(0), "400ms",
+	pending("host_grace", func(s *Settings) *time.Duration { return &s.HostGrace }, duration(0), "400ms",
 		"The same wait on the modern face, with host_tasks: slow."),
 	key("hosted_ttl", func(s *Settings) *time.Duration { return &s.HostedTTL }, duration(time.Millisecond), "1h",
 		"Lifetime of a hosted task if none was asked for."),
 	key("page_size", func(s *Settings) *int { return &s.PageSize }, count(1, 1000), "50",
 		"Tasks on a page of tasks/list."),
-	key("strict_task_names", func(s *Settings) *bool { return &s.StrictTaskNames }, boolean, "false",
+	pending("strict_task_names", func(s *Settings) *bool { return &s.StrictTaskNames }, boolean, "false",
 		"Whether tasks/* calls of modern clients must carry Mcp-Name."),
+}
+
+// eraKey is the key era. A backend of an era that no face can be served from
+// would be listed and then answer nothing but errors.
+func eraKey() field[Settings] {
+	const what = "only modern backends can be served"
+	eras := choice(EraAuto, EraLegacy, EraModern).only(func(e Era) bool { return e != EraLegacy }, what)
+	f := key("era", func(s *Settings) *Era { return &s.Era }, eras, "auto", "Protocol of the backend; auto probes it.")
+	f.yet = "Not supported yet is legacy: " + what + "."
+	return f
 }
