@@ -34,13 +34,9 @@ func (b *Bridge) backends() ([]*bridge.Backend, error) {
 }
 
 func (b *Bridge) backend(c *config.Backend) (*bridge.Backend, error) {
-	target := c.URL
-	client, err := b.httpClient(c)
+	target, client, err := b.reach(c)
 	if err != nil {
 		return nil, err
-	}
-	if c.Demo != "" {
-		target, client = demoURL, b.startDemo()
 	}
 	times := modern.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal, Probe: b.cfg.Times.Probe}
 	back := modern.New(modern.Options{
@@ -74,6 +70,15 @@ func (b *Bridge) backend(c *config.Backend) (*bridge.Backend, error) {
 		SyncGrace: c.SyncGrace, HostedTTL: c.HostedTTL, PageSize: c.PageSize,
 		DrivePlain: c.PlainCalls == config.PlainDrive, ToolErrorsCompleted: c.ToolErrors == config.ToolErrorsCompleted,
 	}, nil
+}
+
+// reach returns where a backend is and a client that gets there.
+func (b *Bridge) reach(c *config.Backend) (*url.URL, *http.Client, error) {
+	if c.Demo != "" {
+		return demoURL, b.startDemo(), nil
+	}
+	client, err := b.httpClient(c)
+	return c.URL, client, err
 }
 
 // authorization returns what a backend is shown of a caller's identity.
@@ -130,7 +135,7 @@ func (b *Bridge) startDemo() *http.Client {
 	listener := memnet.Listen()
 	client := modern.NewHTTPClient(nil)
 	listener.Attach(client)
-	httpServer := &http.Server{Handler: server, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout}
+	httpServer := b.server(server)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

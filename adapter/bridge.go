@@ -124,7 +124,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	b.watch = watch.New(watch.Options{
-		Source: modern, Env: b.env, Logger: b.logger,
+		Source: modern, Env: b.env, Logger: b.logger, Credential: modern.Credential,
 		OnTask: func(ctx context.Context, backend string, caller port.Caller, taskID string, doc wire.Value) {
 			b.tasks.Observe(ctx, backend, caller, taskID, doc)
 		},
@@ -163,14 +163,21 @@ func taskTimes(t config.Times) task.Times {
 // Register adds the routes of the legacy face to an engine, behind the checks
 // of Host and Origin.
 func (b *Bridge) Register(routes gin.IRouter) {
+	b.routesOf(routes.Group("", b.guard().Check))
+}
+
+// guard checks the Host and Origin of clients of the legacy face.
+func (b *Bridge) guard() *edge.Guard {
+	return &edge.Guard{Hosts: b.cfg.AllowedHosts, Origins: b.cfg.Faces.Legacy.AllowedOrigins}
+}
+
+func (b *Bridge) routesOf(routes gin.IRoutes) {
 	if b.cfg.Faces.Legacy.Off {
 		return
 	}
-	guard := &edge.Guard{Hosts: b.cfg.AllowedHosts, Origins: b.cfg.Faces.Legacy.AllowedOrigins}
-	group := routes.Group("/legacy", guard.Check)
 	for i := range b.cfg.Backends {
 		name := b.cfg.Backends[i].Name
-		b.face.Register(group, "/"+name, name)
+		b.face.Register(routes, "/legacy/"+name, name)
 	}
 }
 

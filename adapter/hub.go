@@ -56,6 +56,9 @@ type hubCrossing struct {
 
 // Attach implements [port.Crossing].
 func (c *hubCrossing) Attach(sub port.Subscriber) func() {
+	if !sub.Caller.Tasks { // another session of the owner may have been offered tasks
+		return c.Crossing.Attach(sub)
+	}
 	remove := c.hub.add(hubKey{sub.Backend, c.owner(sub.Caller)}, &sub)
 	detach := c.Crossing.Attach(sub)
 	return func() {

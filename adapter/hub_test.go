@@ -33,7 +33,7 @@ type inbox struct{ got []string }
 
 func (i *inbox) subscriber(backend, owner string) port.Subscriber {
 	return port.Subscriber{
-		Backend: backend, Caller: port.Caller{Principal: owner},
+		Backend: backend, Caller: port.Caller{Principal: owner, Tasks: true},
 		Push: func(key string, msg []byte) { i.got = append(i.got, key+" "+string(msg)) },
 	}
 }
@@ -46,13 +46,16 @@ func TestHubReachesTheOwner(t *testing.T) {
 	t.Parallel()
 	h, inner := newHub(), new(attached)
 	crossing := h.wrap(inner, principal)
-	var one, two, foreign, elsewhere inbox
+	var one, two, foreign, elsewhere, old inbox
 	detach := crossing.Attach(one.subscriber("quarry", "a"))
 	crossing.Attach(two.subscriber("quarry", "a"))
 	crossing.Attach(foreign.subscriber("quarry", "b"))
 	crossing.Attach(elsewhere.subscriber("mill", "a"))
-	if inner.open != 4 {
-		t.Errorf("%d attachments reached the crossing, want 4", inner.open)
+	without := old.subscriber("quarry", "a")
+	without.Caller.Tasks = false
+	crossing.Attach(without)
+	if inner.open != 5 {
+		t.Errorf("%d attachments reached the crossing, want 5", inner.open)
 	}
 
 	h.status("quarry", "a", "h1", []byte("working"))
@@ -68,13 +71,14 @@ func TestHubReachesTheOwner(t *testing.T) {
 		"another session of the owner": {two, []string{"task/h1 working", "task/h1 completed"}},
 		"another owner":                {foreign, nil},
 		"another backend":              {elsewhere, nil},
+		"one that knows no tasks":      {old, nil},
 	} {
 		if !slices.Equal(tt.box.got, tt.want) {
 			t.Errorf("%s got %q, want %q", name, tt.box.got, tt.want)
 		}
 	}
-	if inner.open != 3 {
-		t.Errorf("%d attachments left at the crossing, want 3", inner.open)
+	if inner.open != 4 {
+		t.Errorf("%d attachments left at the crossing, want 4", inner.open)
 	}
 }
 
@@ -113,7 +117,7 @@ func TestHubConcurrently(t *testing.T) {
 		group.Go(func() {
 			for range 100 {
 				var mu sync.Mutex
-				crossing.Attach(port.Subscriber{Backend: "quarry", Caller: port.Caller{Principal: owner}, Push: func(string, []byte) {
+				crossing.Attach(port.Subscriber{Backend: "quarry", Caller: port.Caller{Principal: owner, Tasks: true}, Push: func(string, []byte) {
 					mu.Lock()
 					defer mu.Unlock()
 				}})()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -41,7 +42,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	servers := make([]*http.Server, len(listeners))
 	group, serving := errgroup.WithContext(ctx)
 	for i, l := range listeners {
-		servers[i] = &http.Server{Handler: l.handler, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout}
+		servers[i] = b.server(l.handler)
 		group.Go(func() error {
 			if err := b.serve(servers[i], l); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -53,6 +54,17 @@ func (b *Bridge) Run(ctx context.Context) error {
 	<-serving.Done()
 	drained := b.drain(context.WithoutCancel(ctx), servers)
 	return errors.Join(group.Wait(), drained)
+}
+
+// idleTimeout ends a connection on which a client asks nothing more.
+const idleTimeout = 2 * time.Minute
+
+// server returns a server that logs where everything else does.
+func (b *Bridge) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(b.logger.Handler(), slog.LevelWarn),
+	}
 }
 
 func (b *Bridge) serve(s *http.Server, l listener) error {
@@ -73,7 +85,7 @@ func (b *Bridge) drain(ctx context.Context, servers []*http.Server) error {
 	for _, s := range servers {
 		group.Go(func() error { return s.Shutdown(patient) })
 	}
-	late := group.Wait()
+	late := errors.Join(group.Wait(), b.face.Wait(patient), b.tasks.Drain(patient))
 	stop()
 	err := b.Close(ctx)
 	for _, s := range servers {
@@ -104,7 +116,8 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 	}
 	if !b.cfg.Faces.Legacy.Off {
 		engine := newEngine()
-		b.Register(engine)
+		engine.Use(b.guard().Check) // also where no route matches
+		b.routesOf(engine)
 		if err := add(b.cfg.Faces.Legacy.Listen, engine); err != nil {
 			return listeners, err
 		}

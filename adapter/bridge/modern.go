@@ -80,6 +80,15 @@ func (m *Modern) Dialect(backend string) port.TaskDialect {
 	return modernTasks{toolErrorsCompleted: b != nil && b.ToolErrorsCompleted}
 }
 
+// Credential returns the Authorization header that a caller's requests carry to a
+// backend.
+func (m *Modern) Credential(backend string, caller port.Caller) string {
+	if b := m.backends[backend]; b != nil {
+		return b.Authorization(caller)
+	}
+	return ""
+}
+
 var errNoBackend = jsonrpc.NewError(jsonrpc.CodeInternal, "no such backend")
 
 func (m *Modern) backend(name string) (*Backend, error) {

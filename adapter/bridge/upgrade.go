@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -77,6 +78,9 @@ func (u *Upgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome {
 	}
 	if h := handlers[x.Message.Method]; h != nil {
 		return h(u, ctx, b, x)
+	}
+	if strings.HasPrefix(x.Message.Method, "notifications/") {
+		return u.refuse(ctx, b, x) // no request of either era is called so
 	}
 	return u.forward(ctx, b, x)
 }

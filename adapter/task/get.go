@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -129,6 +130,14 @@ func (m *Manager) fetchFailed(ctx context.Context, r ref, rec record, err error)
 func transient(err error) bool {
 	var upstream *port.UpstreamError
 	return errors.As(err, &upstream)
+}
+
+// waitable reports whether it is worth waiting after err: a backend that cannot
+// be reached may come back, one that refuses the credential will not be of
+// another mind (A-L17).
+func waitable(err error) bool {
+	var upstream *port.UpstreamError
+	return errors.As(err, &upstream) && upstream.Status != http.StatusUnauthorized && upstream.Status != http.StatusForbidden
 }
 
 // unknownTask reports whether the answer is that there is no such task.

@@ -87,6 +87,10 @@ func (m *Manager) setRunning(serial string, stop context.CancelFunc) {
 	defer m.mu.Unlock()
 	if stop == nil {
 		delete(m.running, serial)
+		if len(m.running) == 0 && m.idle != nil {
+			close(m.idle)
+			m.idle = nil
+		}
 	} else {
 		m.running[serial] = stop
 	}

@@ -146,7 +146,7 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 }
 
 func (m *Manager) hopeless(err error, unreachable time.Time) bool {
-	return !transient(err) || m.Env.Now().Sub(unreachable) >= m.Times.CallTotal
+	return !waitable(err) || m.Env.Now().Sub(unreachable) >= m.Times.CallTotal
 }
 
 // pause waits for the next poll and reports whether a change cut it short.

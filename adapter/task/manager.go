@@ -84,6 +84,7 @@ type Manager struct {
 	closed  bool
 	loops   map[string]*loop              // by serial: waiters of tasks/result
 	running map[string]context.CancelFunc // by serial: hosted calls of this process
+	idle    chan struct{}                 // closed when the last of them ends; nil while nobody waits
 
 	// trackMu is held while OnTask is called, so that the calls about a task keep
 	// their order.
@@ -133,6 +134,28 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// Drain waits until every hosted call of this process has ended by itself, or
+// until ctx is done: a call that is cut is work lost, since it is never made
+// again (G-6).
+func (m *Manager) Drain(ctx context.Context) error {
+	m.mu.Lock()
+	if len(m.running) == 0 {
+		m.mu.Unlock()
+		return nil
+	}
+	if m.idle == nil {
+		m.idle = make(chan struct{})
+	}
+	idle := m.idle
+	m.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Close cuts hosted calls, which then end as interrupted, releases every waiter

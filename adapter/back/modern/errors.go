@@ -22,6 +22,8 @@ var (
 	ErrNotAcknowledged error = &causeError{"subscription not acknowledged", "backend did not acknowledge the subscription"}
 	// ErrTooLarge: a message exceeds Limits.Result. No part of it was used.
 	ErrTooLarge error = &causeError{"message exceeds the limit", "answer of the backend is too large"}
+	// ErrFiltered: the filter for outgoing requests has stopped the whole request.
+	ErrFiltered error = &causeError{"the request belongs to the other era", "the request has no counterpart at the backend"}
 	// ErrInvalid: the answer is not the JSON-RPC response to the request.
 	ErrInvalid error = &causeError{"not a JSON-RPC response to the request", "invalid response of the backend"}
 	// ErrNoResponse: the event stream ended without a response.

@@ -44,7 +44,9 @@ func (x *exchange) send() *failure {
 	msg := make([]byte, 0, len(x.call.Params)+len(x.call.Method)+envelope)
 	msg = jsonrpc.AppendRequest(msg, x.id, x.call.Method, x.call.Params)
 	if x.c.filter != nil {
-		msg = x.c.filter(x.call.Method, msg)
+		if msg = x.c.filter(x.call.Method, msg); len(msg) == 0 {
+			return &failure{err: ErrFiltered}
+		}
 	}
 	x.body.data = msg
 	// Without GetBody net/http never sends a body twice: not over HTTP/1, where

@@ -134,6 +134,12 @@ func (f *Face) Close(ctx context.Context) error {
 	for _, l := range all {
 		l.end(errClosing)
 	}
+	return f.Wait(ctx)
+}
+
+// Wait returns when no exchange runs any more, those whose client was lost
+// included, or ctx is done.
+func (f *Face) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		f.work.Wait()
