@@ -1,26 +1,9 @@
 package mapping
 
 import (
-	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
-
-// AppendDownComplete appends the result of completion/complete as a legacy one.
-//
-// Rules §3.3, §6.1. Loss: none.
-func AppendDownComplete(dst []byte, in ext2026.Result) ([]byte, Notes, error) {
-	d, err := newDownResult(dst, ext2026.MethodCompletionComplete, in)
-	if err != nil {
-		return dst, 0, err
-	}
-	for _, m := range in.Members() {
-		if !d.handled(m) {
-			d.w.Copy(m)
-		}
-	}
-	return d.end(metaPlan{})
-}
 
 // AppendUpComplete appends the result of completion/complete as a complete
 // modern one, with at most [legacy2025.MaxCompletionValues] values. If values

@@ -43,9 +43,9 @@ func TestAppendUpComplete(t *testing.T) {
 	}
 }
 
-func TestAppendDownCompleteKeepsWhatCame(t *testing.T) {
+func TestCompletionDownKeepsWhatCame(t *testing.T) {
 	t.Parallel()
 	in := modernResult(t, "completion/complete", `{"completion":{ "values":[ "\u0061" ],"total":1e2 },"ttlMs":1,"resultType":"complete","_meta":{"v":1}}`)
-	got, notes, err := mapping.AppendDownComplete([]byte(prefix), in)
+	got, notes, err := mapping.AppendDownResult([]byte(prefix), "completion/complete", in, mapping.ResultOptions{})
 	checkOut(t, got, notes, err, `{"completion":{ "values":[ "\u0061" ],"total":1e2 },"ttlMs":1,"_meta":{"v":1}}`, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,14 @@ var suites = []goldentest.Suite{
 
 func TestGolden(t *testing.T) {
 	goldentest.Run(t, goldenRoot, suites...)
+}
+
+// TestGoldenFilesAreRead: no file of the directory is there for show, whichever
+// package plays it.
+func TestGoldenFilesAreRead(t *testing.T) {
+	t.Parallel()
+	elsewhere := goldentest.Suite{Dir: "conversation", Package: "../adapter"}
+	goldentest.Covered(t, goldenRoot, append(slices.Clone(suites), elsewhere)...)
 }
 
 // goldenOptions are the arguments of a translation beside its message.

@@ -57,8 +57,6 @@ func AppendDownResult(dst []byte, method string, in ext2026.Result, opts ResultO
 	case ext2026.MethodToolsList:
 		out, _, notes, err := AppendDownToolsList(dst, in, opts)
 		return out, notes, err
-	case ext2026.MethodCompletionComplete:
-		return AppendDownComplete(dst, in)
 	}
 	d, err := newDownResult(dst, method, in)
 	if err != nil {
@@ -74,7 +72,7 @@ func AppendDownResult(dst []byte, method string, in ext2026.Result, opts ResultO
 		}
 		d.w.Copy(m)
 	}
-	return d.end(metaPlan{relatedTask: opts.RelatedTask})
+	return d.end(metaPlan{})
 }
 
 // downResult is the part that all modern results share.

@@ -227,12 +227,13 @@ func legacyMeta(key string) bool {
 
 // malformed wraps the failure to read a message of the peer that dir comes from.
 func malformed(dir Dir, method string, err error) error {
+	failure := &Error{Dir: dir, Method: method, Err: err}
 	var decode *wire.DecodeError
-	if !errors.As(err, &decode) {
-		return &Error{Dir: dir, Method: method, Err: err}
+	if errors.As(err, &decode) {
+		failure.Path = decode.Path
 	}
-	if dir == Down && decode.Path == "result.resultType" {
-		err = errors.Join(ErrResultType, decode)
+	if dir == Down && failure.Path == "result.resultType" {
+		failure.Err = errors.Join(ErrResultType, err)
 	}
-	return &Error{Dir: dir, Method: method, Path: decode.Path, Err: err}
+	return failure
 }

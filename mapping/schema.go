@@ -27,7 +27,7 @@ func AppendDownInputSchema(dst []byte, schema wire.Value) ([]byte, Notes) {
 	}
 	w := wire.Begin(dst)
 	w.Text("type", "object")
-	edit.writeMembers(&w, schema, spot{reachable: true})
+	edit.writeMembers(&w, schema, spot{})
 	return w.End(), edit.notes.With(NoteRootType)
 }
 

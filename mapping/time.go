@@ -190,7 +190,7 @@ func (at instant) append(dst []byte) []byte {
 	days := floorDiv(at.sec, 86400)
 	rest := at.sec - days*86400
 	year, month, day := civilFromDays(days)
-	for _, part := range [...]struct {
+	for _, part := range []struct {
 		n     int64
 		width int
 		after string
