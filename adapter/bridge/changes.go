@@ -133,7 +133,7 @@ func (s *changeStream) change(msg jsonrpc.Message) (port.Change, bool) {
 	}
 	params, _, err := mapping.AppendDownNotification(nil, msg.Method, msg.Params)
 	if err != nil {
-		s.modern.logger.Warn("notification dropped", "backend", s.backend, "method", msg.Method, "error", err)
+		s.modern.logger.Warn("notification dropped", "backend", s.backend, "method", msg.Method, "error", port.Reason(err))
 		return port.Change{}, false
 	}
 	return changed(name, uri, wire.Value(params)), true

@@ -49,7 +49,7 @@ func (r *relay) message(msg jsonrpc.Message) {
 		return
 	}
 	if err != nil {
-		r.modern.logger.Warn("notification dropped", "backend", r.x.Backend, "method", msg.Method, "error", err)
+		r.modern.logger.Warn("notification dropped", "backend", r.x.Backend, "method", msg.Method, "error", port.Reason(err))
 		return
 	}
 	_ = r.x.Send(jsonrpc.AppendNotification(nil, legacyName(msg.Method), wire.Value(params)))

@@ -70,6 +70,16 @@ func RPCError(err error) *jsonrpc.Error {
 	}
 }
 
+// Reason is what may be logged of an error. A JSON-RPC error is named by its code:
+// its message is a peer's free text, and no payload belongs in a log.
+func Reason(err error) string {
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) {
+		return fmt.Sprintf("json-rpc error %d", rpc.Code)
+	}
+	return err.Error()
+}
+
 // IsCode reports whether err is a JSON-RPC error of the backend with this code.
 func IsCode(err error, code int64) bool {
 	var rpc *jsonrpc.Error

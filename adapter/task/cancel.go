@@ -78,7 +78,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 		return "", err
 	}
 	if err := m.cancelUpstream(ctx, r, caller, &rec); err != nil {
-		m.Logger.WarnContext(ctx, "backend not asked to cancel", "backend", r.backend, "error", err)
+		m.Logger.WarnContext(ctx, "backend not asked to cancel", "backend", r.backend, "error", port.Reason(err))
 		m.rollback(ctx, r, &rec)
 		return "", errNotAsked
 	}
@@ -104,7 +104,7 @@ func (m *Manager) rollback(ctx context.Context, r ref, rec *record) {
 	rec.Cancelling = 0
 	if err := m.save(ctx, r, rec); err != nil {
 		// Harmless but late: the mark is ignored after cancelPatience.
-		m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", err)
+		m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", port.Reason(err))
 	}
 }
 

@@ -80,7 +80,7 @@ func (m *Manager) abandon(ctx context.Context, backend string, caller port.Calle
 	ctx, cancel := m.parting(ctx)
 	defer cancel()
 	if err := m.Backend.CancelTask(ctx, backend, caller, st.ID); err != nil {
-		m.Logger.WarnContext(ctx, "abandoned task not cancelled", "backend", backend, "error", err)
+		m.Logger.WarnContext(ctx, "abandoned task not cancelled", "backend", backend, "error", port.Reason(err))
 	}
 }
 
@@ -202,7 +202,7 @@ func (m *Manager) discard(ctx context.Context, r ref, rec *record) {
 	ctx, cancel := m.parting(ctx)
 	defer cancel()
 	if err := m.Store.Delete(ctx, recordKey(r), state.Always); err != nil {
-		m.Logger.WarnContext(ctx, "record of a task that was not made not removed", "error", err)
+		m.Logger.WarnContext(ctx, "record of a task that was not made not removed", "error", port.Reason(err))
 	}
 	m.unpack(ctx, rec)
 }
@@ -218,7 +218,7 @@ func (m *Manager) finish(ctx context.Context, r ref, q Request, end Ending) {
 		if err == nil {
 			return
 		}
-		m.Logger.ErrorContext(ctx, "end of a hosted task not recorded", "error", err)
+		m.Logger.ErrorContext(ctx, "end of a hosted task not recorded", "error", port.Reason(err))
 		if stopping || !m.Env.Now().Before(giveUp) {
 			m.abandon(ctx, q.Backend, q.Caller, end.Seed)
 			return

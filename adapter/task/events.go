@@ -35,7 +35,7 @@ func (m *Manager) Observe(ctx context.Context, backend string, caller port.Calle
 			_, err = m.accept(ctx, r, caller, rec, doc)
 		}
 		if err != nil {
-			m.Logger.WarnContext(ctx, "task notification ignored", "backend", backend, "error", err)
+			m.Logger.WarnContext(ctx, "task notification ignored", "backend", backend, "error", port.Reason(err))
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (m *Manager) EndOwner(ctx context.Context, backend string, caller port.Call
 	for ctx.Err() == nil && m.ctx.Err() == nil {
 		stored, err := m.Store.List(ctx, owner, after, refreshers)
 		if err != nil {
-			m.Logger.WarnContext(ctx, "tasks of an ended session not listed", "error", err)
+			m.Logger.WarnContext(ctx, "tasks of an ended session not listed", "error", port.Reason(err))
 			return
 		}
 		if len(stored) == 0 {
@@ -142,7 +142,7 @@ func (m *Manager) EndOwner(ctx context.Context, backend string, caller port.Call
 			group.Go(func() error { return m.endTask(ctx, backend, caller, s) })
 		}
 		if err := group.Wait(); err != nil {
-			m.Logger.WarnContext(ctx, "task of an ended session not removed", "error", err)
+			m.Logger.WarnContext(ctx, "task of an ended session not removed", "error", port.Reason(err))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (m *Manager) endTask(ctx context.Context, backend string, caller port.Calle
 	}
 	if !rec.Final {
 		if _, err := m.Cancel(ctx, backend, caller, rec.Handle); err != nil {
-			m.Logger.InfoContext(ctx, "task of an ended session not cancelled", "error", err)
+			m.Logger.InfoContext(ctx, "task of an ended session not cancelled", "error", port.Reason(err))
 		}
 	}
 	for {

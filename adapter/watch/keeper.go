@@ -40,7 +40,7 @@ func (k *keeper) wait() bool {
 		return env.Sleep(ctx, k.w.Env, burst) == nil
 	case err := <-ended:
 		if !errors.Is(err, io.EOF) && ctx.Err() == nil {
-			k.w.Logger.InfoContext(ctx, "subscription lost", "backend", k.key.backend, "error", err)
+			k.w.Logger.InfoContext(ctx, "subscription lost", "backend", k.key.backend, "error", port.Reason(err))
 		}
 		k.putOff()
 		k.close()
@@ -127,7 +127,7 @@ func (k *keeper) refused(want port.ChangeFilter, err error) {
 	if k.w.ctx.Err() != nil {
 		return
 	}
-	k.w.Logger.WarnContext(k.w.ctx, "backend not watched", "backend", k.key.backend, "error", err)
+	k.w.Logger.WarnContext(k.w.ctx, "backend not watched", "backend", k.key.backend, "error", port.Reason(err))
 	k.failed(want.URIs, subscribeError(err))
 	k.missed = k.missed || k.current == nil
 	k.putOff()

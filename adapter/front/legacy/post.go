@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -8,6 +9,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
@@ -91,6 +93,9 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	rep := reply{f: f, c: c, msg: msg, accepts: accepts, plain: true}
 	params, err := legacy2025.ParseInitializeParams(msg.Params)
+	if err == nil && len(params.ClientInfo)+len(params.Capabilities) > maxIdentity {
+		err = wire.Wrong("params", fmt.Sprintf("clientInfo and capabilities of at most %d bytes together", maxIdentity))
+	}
 	if err != nil {
 		rep.end(port.Fail(err))
 		return

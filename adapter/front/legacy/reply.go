@@ -124,7 +124,7 @@ func (r *reply) response(out port.Outcome) []byte {
 	e := port.RPCError(out.Err)
 	var own *jsonrpc.Error
 	if e.Code == jsonrpc.CodeInternal && !errors.As(out.Err, &own) {
-		r.f.Logger.WarnContext(r.c.Request.Context(), "request failed", "method", r.msg.Method, "error", out.Err)
+		r.f.Logger.WarnContext(r.c.Request.Context(), "request failed", "method", r.msg.Method, "error", port.Reason(out.Err))
 	}
 	return jsonrpc.AppendError(nil, r.msg.ID, e)
 }

@@ -84,7 +84,13 @@ func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message,
 
 // cross performs an exchange on a goroutine of its own.
 func (f *Face) cross(x *exchange, px *port.Exchange, l *live, s *session, r rule) {
-	out := f.Crossing.Request(x.ctx, px)
+	var out port.Outcome
+	if r.before != nil {
+		out.Err = r.before(s, px)
+	}
+	if out.Err == nil {
+		out = f.Crossing.Request(x.ctx, px)
+	}
 	if out.Err == nil && r.after != nil {
 		if err := r.after(f, x.ctx, s, px); err != nil {
 			out = port.Fail(err)

@@ -39,10 +39,22 @@ type record struct {
 	Seen         int64    `json:"seen"` // ms, written once in a quarter of the idle time
 }
 
+// maxResources bounds the subscriptions of one session, maxIdentity the size of
+// what a client says about itself, in bytes: all of it is read with every request.
+const (
+	maxResources = 1000
+	maxIdentity  = 64 << 10
+)
+
 func (r *record) add(uri string) {
 	if !slices.Contains(r.Resources, uri) {
 		r.Resources = append(r.Resources, uri)
 	}
+}
+
+// full reports whether the session has no room for another subscription.
+func (r *record) full(uri string) bool {
+	return len(r.Resources) >= maxResources && !slices.Contains(r.Resources, uri)
 }
 
 func (r *record) remove(uri string) {

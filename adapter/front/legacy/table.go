@@ -2,8 +2,10 @@ package legacy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
@@ -21,6 +23,8 @@ type rule struct {
 	// attach methods need the session attached to the changes of its backend, so
 	// that its end is told there as well (§3.5 A1, A6).
 	attach bool
+	// before may refuse the request for what the session holds already.
+	before func(s *session, x *port.Exchange) error
 	// after changes the session once the crossing has accepted the request.
 	after func(f *Face, ctx context.Context, s *session, x *port.Exchange) error
 }
@@ -34,13 +38,20 @@ var table = map[string]rule{
 	legacy2025.MethodTasksResult:          {wait: true},
 	legacy2025.MethodToolsCall:            {outlives: true},
 	legacy2025.MethodLoggingSetLevel:      {after: setLevel},
-	legacy2025.MethodResourcesSubscribe:   {attach: true, after: addResource},
+	legacy2025.MethodResourcesSubscribe:   {attach: true, before: roomForResource, after: addResource},
 	legacy2025.MethodResourcesUnsubscribe: {after: removeResource},
 }
 
 func setLevel(f *Face, ctx context.Context, s *session, x *port.Exchange) error {
 	level, _ := x.Message.Params.Get("level").Text()
 	return f.update(ctx, s, func(r *record) { r.LogLevel = level })
+}
+
+func roomForResource(s *session, x *port.Exchange) error {
+	if uri, _ := x.Message.Params.Get("uri").Text(); s.full(uri) {
+		return wire.Wrong("params.uri", fmt.Sprintf("at most %d subscriptions in a session", maxResources))
+	}
+	return nil
 }
 
 func addResource(f *Face, ctx context.Context, s *session, x *port.Exchange) error {
