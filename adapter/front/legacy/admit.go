@@ -78,6 +78,7 @@ func (f *Face) join(c *gin.Context, backend string, id jsonrpc.ID) (*session, *l
 		f.refuseSession(c, id, err)
 		return nil, nil, false
 	}
+	l.belongs(s, c.GetHeader("Authorization"))
 	return s, l, true
 }
 

@@ -22,6 +22,8 @@ type live struct {
 	pending  []pending // what no stream was open for
 	inflight map[jsonrpc.ID]flight
 	attached bool
+	backend  string
+	owner    port.Caller // of the session's tasks, if that is the session itself
 	detach   func()      // ends the attachment to the backend's changes
 	stop     func() bool // stops the next beat
 }
@@ -91,6 +93,7 @@ func (f *Face) beat(key string, l *live) {
 	switch {
 	case idle:
 		l.end(errEnded)
+		f.spawn(func() { f.expired(key, l) })
 	case busy:
 		f.spawn(func() { f.keep(key) })
 	}
@@ -112,6 +115,18 @@ func (f *Face) keep(key string) {
 	}
 }
 
+// expired ends what belongs to a session alone once its record is gone: nobody
+// can ask for its tasks any more (A-H3). Another process may have kept it alive.
+func (f *Face) expired(key string, l *live) {
+	l.mu.Lock()
+	backend, owner := l.backend, l.owner
+	l.mu.Unlock()
+	if owner.Session == "" || !errors.Is(f.read(f.ctx, &session{key: key}), errUnknownSession) {
+		return
+	}
+	f.Crossing.EndSession(f.ctx, backend, owner)
+}
+
 // drop forgets a session; the face's lock is held.
 func (f *Face) drop(key string, l *live) {
 	delete(f.live, key)
@@ -131,6 +146,17 @@ func (f *Face) end(key string) {
 	if l != nil {
 		l.end(errEnded)
 	}
+}
+
+// belongs notes who owns the tasks of a session that began without a credential:
+// the session, with the credential it uses by now.
+func (l *live) belongs(s *session, authorization string) {
+	if s.Principal != "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.backend, l.owner = s.Backend, s.caller(authorization)
 }
 
 func (l *live) use(now time.Time) {

@@ -138,6 +138,34 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// TestExpiryEndsTasks: a session that is never used again ends like one that its
+// client deletes (A-H3).
+func TestExpiryEndsTasks(t *testing.T) {
+	for _, tt := range []struct {
+		name, authorization string
+		ends                int
+	}{
+		{"A-H3 tasks of a session without a credential die with it", "", 1},
+		{"A-H3 tasks of a principal stay", "Bearer a", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				auth := "Authorization: " + tt.authorization
+				id := r.open(auth)
+				r.post(id, call("1", "tools/list"), auth)
+				time.Sleep(2 * idle)
+				synctest.Wait()
+				if _, _, ends := r.crossing.counts(); ends != tt.ends {
+					t.Errorf("ended %d times, want %d", ends, tt.ends)
+				}
+				if tt.ends > 0 && (r.crossing.gone[0].Session != id || r.crossing.gone[0].Principal != "session:"+id) {
+					t.Errorf("ended %+v", r.crossing.gone[0])
+				}
+			})
+		})
+	}
+}
+
 // TestIdleExpiry: what a session has open keeps it alive, in this process and in
 // the store (A-L12).
 func TestIdleExpiry(t *testing.T) {
