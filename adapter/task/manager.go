@@ -2,11 +2,8 @@ package task
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
 
@@ -216,10 +213,5 @@ func (m *Manager) parting(ctx context.Context) (context.Context, context.CancelF
 // jitter varies a duration by a tenth either way, so that what many do at the
 // same pace does not happen in step.
 func (m *Manager) jitter(d time.Duration) time.Duration {
-	var b [4]byte
-	if _, err := io.ReadFull(m.Env.Random(), b[:]); err != nil {
-		return d
-	}
-	part := float64(binary.BigEndian.Uint32(b[:]))/math.MaxUint32 - 0.5 // within ±0.5
-	return d + time.Duration(part*0.2*float64(d))
+	return env.Jitter(m.Env, d, 0.9, 1.1)
 }

@@ -2,11 +2,8 @@ package watch
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
 
@@ -92,17 +89,7 @@ func (w *Watcher) Close(ctx context.Context) error {
 	w.closed = true
 	w.mu.Unlock()
 	w.cancel()
-	done := make(chan struct{})
-	go func() {
-		w.work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return env.Join(ctx, &w.work)
 }
 
 // Attach connects a session to the list changes of its backend, and to updates
@@ -243,9 +230,5 @@ func (w *Watcher) retire(sh *share) bool {
 // jitter lengthens a delay by up to a fifth, so that many do not come back to a
 // backend at the same moment.
 func (w *Watcher) jitter(d time.Duration) time.Duration {
-	var b [4]byte
-	if _, err := io.ReadFull(w.Env.Random(), b[:]); err != nil {
-		return d
-	}
-	return d + time.Duration(float64(binary.BigEndian.Uint32(b[:]))/math.MaxUint32*0.2*float64(d))
+	return env.Jitter(w.Env, d, 1, 1.2)
 }

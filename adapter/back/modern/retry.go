@@ -1,14 +1,13 @@
 package modern
 
 import (
-	"encoding/binary"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 const (
@@ -50,11 +49,7 @@ func (c *Client) again(method string, tries int, failed *failure) (time.Duration
 // that many clients of a server that restarts do not come back at once.
 func (c *Client) delay(tries int) time.Duration {
 	longest := firstDelay << (tries - 1)
-	var b [4]byte
-	if _, err := io.ReadFull(c.env.Random(), b[:]); err != nil {
-		return longest
-	}
-	return longest - time.Duration(binary.BigEndian.Uint32(b[:]))%(longest/2)
+	return env.Jitter(c.env, longest, 0.5, 1)
 }
 
 // maxRetryAfter keeps a silly Retry-After from overflowing; no deadline is near it.

@@ -140,15 +140,5 @@ func (f *Face) Close(ctx context.Context) error {
 // Wait returns when no exchange runs any more, those whose client was lost
 // included, or ctx is done.
 func (f *Face) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		f.work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return env.Join(ctx, &f.work)
 }
