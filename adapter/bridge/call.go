@@ -37,7 +37,7 @@ func (u *Upgrade) callTask(ctx context.Context, b *Backend, x *port.Exchange, as
 		ttl = time.Duration(min(asked.TTLMs, longest.Milliseconds())) * time.Millisecond
 	}
 	created, err := u.tasks.Create(ctx, task.Request{
-		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace,
+		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace, Wrapped: u.options(b, x).Wrapped,
 		Call: func(ctx context.Context) task.Ending { return u.ending(ctx, b, x) },
 	})
 	if err != nil {
@@ -92,9 +92,7 @@ func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) p
 		return port.Outcome{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
 	case ext2026.ResultComplete:
 	}
-	out, _, err := mapping.AppendDownCallResult(nil, result, mapping.ResultOptions{
-		Version: x.Caller.Version, Wrapped: u.modern.catalogue.facts(b, x.Caller, name).Wrapped,
-	})
+	out, _, err := mapping.AppendDownCallResult(nil, result, u.options(b, x))
 	return done(out, err)
 }
 
@@ -116,5 +114,13 @@ func (u *Upgrade) drive(ctx context.Context, b *Backend, x *port.Exchange, seed 
 	if err != nil {
 		return u.fail(x, err)
 	}
-	return payload(doc, "", x.Caller.Version)
+	return payload(doc, "", u.options(b, x))
+}
+
+// options say how the result of a call is rendered.
+func (u *Upgrade) options(b *Backend, x *port.Exchange) mapping.ResultOptions {
+	name, _ := x.Message.Params.Get("name").Text()
+	return mapping.ResultOptions{
+		Version: x.Caller.Version, Wrapped: u.modern.catalogue.facts(b, x.Caller, name).Wrapped,
+	}
 }

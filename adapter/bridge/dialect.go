@@ -111,17 +111,17 @@ func (d modernTasks) AppendStatus(dst []byte, doc wire.Value, handle string, fir
 }
 
 // Payload implements [port.TaskDialect].
-func (modernTasks) Payload(doc wire.Value, handle string) port.Outcome {
-	return payload(doc, handle, legacy2025.Latest)
+func (modernTasks) Payload(doc wire.Value, handle string, wrapped bool) port.Outcome {
+	return payload(doc, handle, mapping.ResultOptions{Version: legacy2025.Latest, Wrapped: wrapped})
 }
 
-// payload is the end of a task for a client of this version.
-func payload(doc wire.Value, handle, version string) port.Outcome {
+// payload is the end of a task, rendered as the options say.
+func payload(doc wire.Value, handle string, o mapping.ResultOptions) port.Outcome {
 	task, err := mapping.ReadDownTask(methodTasksGet, doc)
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendDownTaskPayload(nil, task, handle, mapping.ResultOptions{Version: version})
+	out, _, err := mapping.AppendDownTaskPayload(nil, task, handle, o)
 	return done(out, err)
 }
 

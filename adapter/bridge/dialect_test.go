@@ -91,7 +91,7 @@ func TestRenderings(t *testing.T) {
 		"A-T6 created":  {render(dialect.AppendCreated(nil, doc, "h", seen)), `{"task":{"taskId":"h","status":"working",` + times + `,"ttl":90000},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
 		"§4.8 task":     {render(dialect.AppendTask(nil, doc, "h", seen)), `{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}`},
 		"§4.16 status":  {render(dialect.AppendStatus(nil, doc, "h", seen)), `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}}`},
-		"A-R1 payload":  {string(dialect.Payload(doc, "h").Result), `{"content":[{"type":"text","text":"slag"}],"isError":true,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
+		"A-R1 payload":  {string(dialect.Payload(doc, "h", false).Result), `{"content":[{"type":"text","text":"slag"}],"isError":true,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
 		"§4.9 overlay":  {string(dialect.AppendOverlay(nil, doc, port.TaskCancelled, "by request", seen)), `{"resultType":"complete","taskId":"t","status":"cancelled","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T09:00:00.000Z","ttlMs":90000,"statusMessage":"by request"}`},
 		"Q38 rebased":   {string(dialect.AppendRebased(nil, doc, seen)), `{"resultType":"complete","taskId":"t","status":"completed","createdAt":"2026-09-14T09:00:00.000Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttlMs":0,"result":{"content":[{"type":"text","text":"slag"}],"isError":true}}`},
 		"G-17 no times": {render(dialect.AppendTask(nil, `{"taskId":"t","status":"working","ttlMs":null}`, "h", seen)), `{"taskId":"h","status":"working","ttl":null,"createdAt":"2026-09-14T09:00:00.000Z","lastUpdatedAt":"2026-09-14T09:00:00.000Z"}`},
@@ -114,7 +114,7 @@ func TestMalformedDocuments(t *testing.T) {
 		_, created := dialect.AppendCreated(nil, doc, "h", time.Time{})
 		_, task := dialect.AppendTask(nil, doc, "h", time.Time{})
 		_, status := dialect.AppendStatus(nil, doc, "h", time.Time{})
-		for _, err := range []error{created, task, status, dialect.Payload(doc, "h").Err} {
+		for _, err := range []error{created, task, status, dialect.Payload(doc, "h", false).Err} {
 			if port.RPCError(err).Code != jsonrpc.CodeInternal {
 				t.Errorf("%s: error %v", doc, err)
 			}

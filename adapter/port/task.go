@@ -85,8 +85,9 @@ type TaskDialect interface {
 	// AppendStatus appends the face's whole notification about the task.
 	AppendStatus(dst []byte, doc wire.Value, handle string, firstSeen time.Time) ([]byte, error)
 	// Payload returns the end that the face gives the original call, for a
-	// terminal document.
-	Payload(doc wire.Value, handle string) Outcome
+	// terminal document. wrapped says that the tool's output schema was told
+	// wrapped, so that the result has to be wrapped, too (§3.7).
+	Payload(doc wire.Value, handle string, wrapped bool) Outcome
 }
 
 // TaskBackend performs task operations at a backend on behalf of a caller. The

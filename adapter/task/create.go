@@ -30,6 +30,8 @@ type Request struct {
 	TTL time.Duration
 	// Grace is how long the backend may take before the task is hosted (A-T9).
 	Grace time.Duration
+	// Wrapped is what Payload of port.TaskDialect has to know of the tool.
+	Wrapped bool
 	// Call performs the call. Its context outlives the request that asked for
 	// the task and ends when the task is cancelled.
 	Call func(ctx context.Context) Ending
@@ -119,7 +121,7 @@ func (m *Manager) adopt(ctx context.Context, q Request, seed wire.Value) (wire.V
 			return "", err
 		}
 	}
-	rec := record{Handle: r.handle, Kind: r.kind, TaskID: st.ID, Created: r.created.UnixMilli()}
+	rec := record{Handle: r.handle, Kind: r.kind, TaskID: st.ID, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
 	rec.take(told, st)
 	rec.Seed = true
 	answer, err := m.commit(ctx, r, &rec, seed)
@@ -137,7 +139,7 @@ func (m *Manager) hostDone(ctx context.Context, q Request, result wire.Value) (w
 	if err != nil {
 		return "", err
 	}
-	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli()}
+	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskCompleted, Result: result, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return "", err
 	}
@@ -166,7 +168,7 @@ func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.Cance
 	if err != nil {
 		return ref{}, "", err
 	}
-	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Runner: m.id}
+	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Runner: m.id}
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return ref{}, "", err
 	}

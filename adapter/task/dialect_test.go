@@ -159,7 +159,7 @@ func (dialect) AppendStatus(dst []byte, v wire.Value, handle string, firstSeen t
 	return dialect{}.AppendTask(dst, v, handle, firstSeen)
 }
 
-func (dialect) Payload(v wire.Value, handle string) port.Outcome {
+func (dialect) Payload(v wire.Value, handle string, _ bool) port.Outcome {
 	d, err := parse(v)
 	switch {
 	case err != nil:

@@ -97,5 +97,5 @@ func (m *Manager) payload(ctx context.Context, r ref, rec *record) port.Outcome 
 	if err != nil {
 		return port.Fail(err)
 	}
-	return m.Dialect(r.backend).Payload(doc, r.handle)
+	return m.Dialect(r.backend).Payload(doc, r.handle, rec.Wrapped)
 }

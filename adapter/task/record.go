@@ -22,6 +22,8 @@ type record struct {
 	// TaskID is the backend's id. A hosted task gets one when its call yields a
 	// task late (A-T9).
 	TaskID string `json:"taskId,omitempty"`
+	// Wrapped is that of the request; see port.TaskDialect.
+	Wrapped bool `json:"wrapped,omitempty"`
 	// Created is the creation time the client was told, in ms.
 	Created int64 `json:"created"`
 	// Expires is when the task's lifetime ends, in ms; 0 means never.
