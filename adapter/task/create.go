@@ -48,7 +48,7 @@ func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
 	defer m.work.Done()
 	callCtx, stop := m.detach(ctx, m.Times.CallTotal, errCallTotal)
 	done := make(chan Ending, 1)
-	m.work.Go(func() { done <- q.Call(callCtx) })
+	m.work.Go(func() { done <- m.perform(callCtx, q) })
 
 	grace := m.Env.NewTimer(q.Grace)
 	defer grace.Stop()
@@ -63,6 +63,17 @@ func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
 		m.dismiss(ctx, q, done)
 		return "", context.Cause(ctx)
 	}
+}
+
+// perform makes the call. A fault of the bridge ends this call and no other.
+func (m *Manager) perform(ctx context.Context, q Request) (end Ending) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			port.LogFault(ctx, m.Logger, fault)
+			end = Ending{Err: errFault}
+		}
+	}()
+	return q.Call(ctx)
 }
 
 // dismiss abandons whatever a call ends in.

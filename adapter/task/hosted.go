@@ -78,6 +78,7 @@ func (m *Manager) hostFailed(r ref, rec *record, cause *jsonrpc.Error, message s
 }
 
 var (
+	errFault       = jsonrpc.NewError(jsonrpc.CodeInternal, "Internal error")
 	errInterrupted = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the bridge stopped while the call was running; its outcome is unknown")
 	errUnrecorded  = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the end of the call could not be recorded; its outcome is unknown")
 )

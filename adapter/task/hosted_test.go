@@ -409,3 +409,23 @@ func TestCloseIsBounded(t *testing.T) {
 		close(release)
 	})
 }
+
+// TestFault: a fault of the bridge in a call fails that call, before there is a
+// task as well as behind one.
+func TestFault(t *testing.T) {
+	bubble(t, func(w *world) {
+		var none []int
+		q := call(0, task.Ending{})
+		q.Call = func(context.Context) task.Ending { return task.Ending{Result: wire.Value(rune(none[0]))} }
+		if _, err := w.Create(w.Context(), q); !port.IsCode(err, jsonrpc.CodeInternal) {
+			w.Errorf("a call at fault ended with %v", err)
+		}
+		q.Call = func(context.Context) task.Ending {
+			time.Sleep(10 * second)
+			return task.Ending{Result: wire.Value(rune(none[0]))}
+		}
+		told := w.create(q)
+		after(10 * second)
+		w.wantStatus(told.ID, port.TaskFailed)
+	})
+}

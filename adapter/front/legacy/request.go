@@ -84,21 +84,33 @@ func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message,
 
 // cross performs an exchange on a goroutine of its own.
 func (f *Face) cross(x *exchange, px *port.Exchange, l *live, s *session, r rule) {
-	var out port.Outcome
-	if r.before != nil {
-		out.Err = r.before(s, px)
-	}
-	if out.Err == nil {
-		out = f.Crossing.Request(x.ctx, px)
-	}
-	if out.Err == nil && r.after != nil {
-		if err := r.after(f, x.ctx, s, px); err != nil {
-			out = port.Fail(err)
-		}
-	}
+	out := f.outcome(x.ctx, px, s, r)
 	l.done(px.Message.ID, f.Env.Now())
 	x.end <- out
 	x.cancel(nil)
+}
+
+// outcome performs an exchange. A fault of the bridge ends this exchange and no
+// other: on a goroutine of our own nothing else would catch it.
+func (f *Face) outcome(ctx context.Context, px *port.Exchange, s *session, r rule) (out port.Outcome) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			port.LogFault(ctx, f.Logger, fault)
+			out = port.Fail(errInternal)
+		}
+	}()
+	if r.before != nil {
+		if err := r.before(s, px); err != nil {
+			return port.Fail(err)
+		}
+	}
+	out = f.Crossing.Request(ctx, px)
+	if out.Err == nil && r.after != nil {
+		if err := r.after(f, ctx, s, px); err != nil {
+			return port.Fail(err)
+		}
+	}
+	return out
 }
 
 // refuseRequest answers for a request that was not begun.

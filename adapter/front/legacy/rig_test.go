@@ -231,7 +231,7 @@ func newRig(t testing.TB, tune func(*legacy.Options)) *rig {
 		r.client.CloseIdleConnections()
 		_ = r.server.Close()
 		<-served
-		if strings.Contains(r.logs.String(), "panic") {
+		if strings.Contains(r.logs.String(), "http: panic") {
 			t.Errorf("a handler panicked:\n%s", r.logs)
 		}
 	})
