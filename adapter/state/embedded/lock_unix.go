@@ -34,3 +34,9 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return nil, errors.Join(err, file.Close())
 }
+
+// unlockFile releases the lock. Closing alone would not do: a process that is
+// being started from this one holds the file, too, until it runs its program.
+func unlockFile(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+}

@@ -27,3 +27,6 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return nil, errors.Join(err, file.Close())
 }
+
+// unlockFile releases the lock.
+func unlockFile(file *os.File) error { return file.Close() }
