@@ -100,7 +100,6 @@ func (m *Manager) cancelUpstream(ctx context.Context, r ref, caller port.Caller,
 }
 
 func (m *Manager) rollback(ctx context.Context, r ref, rec *record) {
-	m.recent.Remove(r.serial) // the backend may have been asked after all
 	rec.Cancelling = 0
 	if err := m.save(ctx, r, rec); err != nil {
 		// Harmless but late: the mark is ignored after cancelPatience.
@@ -138,14 +137,12 @@ func (m *Manager) commitCancel(ctx context.Context, r ref, rec *record) (wire.Va
 	}
 	next := *rec
 	next.take(doc, st)
-	next.Runner = ""
 	if next.Expires == 0 {
 		next.Expires = m.Env.Now().Add(max(m.Times.ListRetention, cancelMemory)).UnixMilli()
 	}
 	if err := m.save(ctx, r, &next); err != nil {
 		return "", err
 	}
-	m.recent.Remove(r.serial)
 	m.announce(ctx, r, &next)
 	return m.render(r, &next)
 }

@@ -3,6 +3,7 @@ package task_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -313,6 +314,9 @@ func TestCancelRefusedByTheBackend(t *testing.T) {
 				}
 				after(5 * second)
 				w.wantCode(<-refused, jsonrpc.CodeInternal)
+				if logged := w.logged.String(); !strings.Contains(logged, "backend not asked to cancel") {
+					w.Errorf("logged %q, want the refusal", logged)
+				}
 				w.wantStatus(h, port.TaskWorking)
 				if !pending(waiting) || len(w.told()) != 0 {
 					w.Errorf("somebody was told of a cancellation that did not happen: %v", w.told())
@@ -325,6 +329,34 @@ func TestCancelRefusedByTheBackend(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestCancelInTrouble(t *testing.T) {
+	t.Parallel()
+	t.Run("A-X5 a rollback that fails blocks nobody for ever", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.get(h)
+			w.backend.set(func(b *backend) {
+				b.cancelErr = errOutage
+				b.onCancel = func() {
+					w.store.set(func(f *faulty) {
+						f.put = func(context.Context, state.Record) error { return errDisk }
+					})
+				}
+			})
+			w.wantRefused(h, jsonrpc.CodeInternal, "")
+			w.store.set(func(f *faulty) { f.put = nil })
+			if logged := w.logged.String(); !strings.Contains(logged, "not rolled back") {
+				w.Errorf("logged %q, want the failure", logged)
+			}
+			w.backend.set(func(b *backend) { b.cancelErr, b.onCancel = nil, nil })
+			w.now("t1", port.TaskCompleted)
+			w.wantStatus(h, port.TaskWorking)
+			after(minute)
+			w.wantStatus(h, port.TaskCompleted)
+		})
+	})
 	t.Run("G-8 a backend that does not answer is given up", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -443,6 +475,50 @@ func TestConcurrentCancels(t *testing.T) {
 			})
 		})
 	}
+}
+
+// rewrite changes the one record that alice has, as another writer does.
+func (w *world) rewrite(change func(value string) string) {
+	w.Helper()
+	stored, err := w.store.List(w.Context(), "tasks/"+backendName+"/"+w.Owner(alice), state.Pos{}, 10)
+	if err != nil || len(stored) != 1 {
+		w.Fatalf("%d records, %v", len(stored), err)
+	}
+	stored[0].Value = []byte(change(string(stored[0].Value)))
+	if _, err := w.store.Store.Put(w.Context(), stored[0], state.Always); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestCancelOvertaken(t *testing.T) {
+	t.Parallel()
+	t.Run("§4.9 a record that is written between mark and commit does not undo what the backend agreed to", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.backend.set(func(b *backend) {
+				b.onCancel = func() { w.rewrite(func(value string) string { return value }) }
+			})
+			if got, err := w.cancel(h); err != nil || got.Status != port.TaskCancelled {
+				w.Errorf("Cancel: %+v, %v", got, err)
+			}
+			w.wantStatus(h, port.TaskCancelled)
+		})
+	})
+	t.Run("A-T19 but an end that somebody may have been told of does", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.backend.set(func(b *backend) {
+				b.onCancel = func() {
+					w.rewrite(func(value string) string {
+						value = strings.Replace(value, `"cancelling":`, `"final":true,"was":`, 1)
+						return strings.Replace(value, `"status":"working"`, `"status":"completed"`, 1)
+					})
+				}
+			})
+			w.wantRefused(h, jsonrpc.CodeInvalidParams, "Cannot cancel task: already in terminal status 'completed'")
+			w.wantStatus(h, port.TaskCompleted)
+		})
+	})
 }
 
 // terminals collects the final statuses that anybody is told.

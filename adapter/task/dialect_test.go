@@ -55,7 +55,9 @@ func ttl(d time.Duration) *int64 {
 }
 
 // dialect implements [port.TaskDialect].
-type dialect struct{}
+type dialect struct {
+	onStatus func(d doc) // runs while a notification is rendered, unless nil
+}
 
 func parse(v wire.Value) (doc, error) {
 	var d doc
@@ -155,8 +157,11 @@ func (dialect) AppendCreated(dst []byte, v wire.Value, handle string, firstSeen 
 	return append(dst, out...), err
 }
 
-func (dialect) AppendStatus(dst []byte, v wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
-	return dialect{}.AppendTask(dst, v, handle, firstSeen)
+func (l dialect) AppendStatus(dst []byte, v wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+	if d, err := parse(v); err == nil && l.onStatus != nil {
+		l.onStatus(d)
+	}
+	return l.AppendTask(dst, v, handle, firstSeen)
 }
 
 func (dialect) Payload(v wire.Value, handle string, _ bool) port.Outcome {

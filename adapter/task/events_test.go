@@ -77,6 +77,29 @@ func TestStatusNotifications(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestStatusOrder(t *testing.T) {
+	t.Parallel()
+	t.Run("A-T19 a state that was overtaken while it was rendered is not told", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			release := make(chan struct{})
+			w.onStatus = func(d doc) {
+				if d.Status == port.TaskInputRequired {
+					<-release
+				}
+			}
+			w.proxied("t1")
+			go w.observe(alice, "t1", doc{ID: "t1", Status: port.TaskInputRequired, TTL: ttl(hour)})
+			synctest.Wait()
+			w.observe(alice, "t1", doc{ID: "t1", Status: port.TaskCompleted, TTL: ttl(hour)})
+			close(release)
+			synctest.Wait()
+			if diff := cmp.Diff([]port.TaskStatus{port.TaskCompleted}, w.told()); diff != "" {
+				w.Errorf("notifications (-want +got):\n%s", diff)
+			}
+		})
+	})
 	t.Run("A-T19 an older state is never told after a newer one", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			for i := range 50 {

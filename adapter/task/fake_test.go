@@ -267,6 +267,8 @@ type world struct {
 	keys    *seal.Keys
 	times   task.Times
 	logged  *lockedBuffer
+	// onStatus runs while a notification is rendered, unless nil.
+	onStatus func(d doc)
 
 	mu       sync.Mutex
 	statuses []face   // by OnStatus
@@ -343,7 +345,7 @@ func (w *world) another() *task.Manager {
 	w.Helper()
 	m, err := task.New(task.Options{
 		Store: w.store, Keys: w.keys, Env: env.System(), Backend: w.backend,
-		Dialect: func(string) port.TaskDialect { return dialect{} },
+		Dialect: func(string) port.TaskDialect { return dialect{w.onStatus} },
 		Logger:  slog.New(slog.NewTextHandler(w.logged, nil)), Times: w.times,
 		OnStatus: func(_, owner, handle string, note []byte) {
 			var f face

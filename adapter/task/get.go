@@ -221,9 +221,7 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 // note remembers what a backend has just said, for fast pollers, and whether its
 // notifications about the task are of interest.
 func (m *Manager) note(ctx context.Context, r ref, caller port.Caller, rec *record, st port.TaskState) {
-	if m.stands(rec) {
-		m.recent.Remove(r.serial)
-	} else {
+	if !m.stands(rec) {
 		m.recent.Add(r.serial, snapshot{rec: *rec, at: m.Env.Now(), interval: m.interval(st)})
 	}
 	if rec.Final {
@@ -245,8 +243,6 @@ func (m *Manager) interval(st port.TaskState) time.Duration {
 func (m *Manager) announce(ctx context.Context, r ref, rec *record) {
 	if rec.Final {
 		m.conclude(r.serial, *rec, nil)
-	} else {
-		m.wake(r.serial)
 	}
 	if m.OnStatus == nil {
 		return

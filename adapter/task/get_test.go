@@ -47,6 +47,41 @@ func TestGetCoalesces(t *testing.T) {
 			w.wantGets(3)
 		})
 	})
+	t.Run("A-T21 what did not change is as fresh as the last request", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			for range 3 {
+				after(second)
+				for range 2 {
+					if got := w.get(h); got.Updated != time.Now().UnixMilli() {
+						w.Errorf("updated %d, want now: %d", got.Updated, time.Now().UnixMilli())
+					}
+				}
+			}
+		})
+	})
+	t.Run("A-T21 the bounds of the poll interval hold", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			for id, poll := range map[string]int64{"none": 0, "tiny": 1, "huge": int64(hour / time.Millisecond), "own": 5000} {
+				d := doc{ID: id, Status: port.TaskWorking, Created: time.Now().UnixMilli(), TTL: ttl(24 * hour), Poll: poll}
+				w.backend.put(d)
+				h := w.create(call(0, task.Ending{Seed: d.value()})).ID
+				want := map[string]time.Duration{"none": second, "tiny": 100 * time.Millisecond, "huge": 30 * second, "own": 5 * second}[id]
+				before, _ := w.backend.asked()
+				w.get(h)
+				after(want - time.Millisecond)
+				w.get(h)
+				w.wantGets(before + 1)
+				after(time.Millisecond)
+				w.get(h)
+				w.wantGets(before + 2)
+			}
+		})
+	})
+}
+
+func TestGetShares(t *testing.T) {
+	t.Parallel()
 	t.Run("A-T21 concurrent getters share a request", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -82,24 +117,6 @@ func TestGetCoalesces(t *testing.T) {
 				w.Errorf("second: %+v", got)
 			}
 			w.wantGets(1)
-		})
-	})
-	t.Run("A-T21 the bounds of the poll interval hold", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			for id, poll := range map[string]int64{"none": 0, "tiny": 1, "huge": int64(hour / time.Millisecond), "own": 5000} {
-				d := doc{ID: id, Status: port.TaskWorking, Created: time.Now().UnixMilli(), TTL: ttl(24 * hour), Poll: poll}
-				w.backend.put(d)
-				h := w.create(call(0, task.Ending{Seed: d.value()})).ID
-				want := map[string]time.Duration{"none": second, "tiny": 100 * time.Millisecond, "huge": 30 * second, "own": 5 * second}[id]
-				before, _ := w.backend.asked()
-				w.get(h)
-				after(want - time.Millisecond)
-				w.get(h)
-				w.wantGets(before + 1)
-				after(time.Millisecond)
-				w.get(h)
-				w.wantGets(before + 2)
-			}
 		})
 	})
 }
@@ -377,6 +394,39 @@ func TestBackendThatForgets(t *testing.T) {
 			if diff := cmp.Diff([]string{"+t1", "-t1"}, w.liveness()); diff != "" {
 				w.Errorf("tracked (-want +got):\n%s", diff)
 			}
+		})
+	})
+	t.Run("A-E1 what it said before that does not stand in", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.get(h)
+			w.backend.drop("t1")
+			w.wantRefused(h, jsonrpc.CodeInvalidParams, errNoTask.Message)
+			if err := w.getErr(h); !errors.Is(err, errNoTask) {
+				w.Errorf("Get: %v, want %v", err, errNoTask)
+			}
+		})
+	})
+	t.Run("A-E1 A-X5 a cancellation that is under way hides it", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.get(h)
+			after(second)
+			w.backend.set(func(b *backend) { b.getDelay = 10 * second })
+			slow := make(chan face, 1)
+			go func() { slow <- w.get(h) }()
+			after(second)
+			w.backend.set(func(b *backend) { b.getDelay, b.cancelDelay = 0, 20*second })
+			other := w.another()
+			defer w.close(other)
+			go func() { _, _ = other.Cancel(w.Context(), backendName, alice, h) }()
+			after(second)
+			w.backend.drop("t1")
+			if got := <-slow; got.Status != port.TaskWorking {
+				w.Errorf("the slow getter got %+v, want it as it was", got)
+			}
+			after(20 * second)
+			w.wantStatus(h, port.TaskCancelled)
 		})
 	})
 	t.Run("A-E1 a cancellation that came on record meanwhile stands", func(t *testing.T) {

@@ -39,7 +39,6 @@ func (m *Manager) host(r ref, rec *record, h port.HostedTask) error {
 
 // ended puts the end of a hosted call into the task's record.
 func (m *Manager) ended(r ref, rec *record, end Ending) error {
-	rec.Runner = ""
 	switch {
 	case end.Seed != "":
 		st, err := m.Dialect(r.backend).Read(end.Seed)
@@ -134,7 +133,6 @@ func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, e
 	if rec.Runner == m.id {
 		cause = errUnrecorded
 	}
-	rec.Runner = ""
 	if err := m.hostFailed(r, &rec, cause, cause.Message); err != nil {
 		return record{}, err
 	}

@@ -231,8 +231,8 @@ func TestEndSurvivesAStoreThatFails(t *testing.T) {
 			after(hour + minute)
 			w.store.set(func(f *faulty) { f.put = nil })
 			got := w.get(told.ID)
-			if got.Status != port.TaskFailed || !strings.Contains(got.Message, "interrupted") {
-				w.Errorf("got %+v, want it failed as interrupted", got)
+			if got.Status != port.TaskFailed || !strings.Contains(got.Message, "could not be recorded") {
+				w.Errorf("got %+v, want it failed, and why", got)
 			}
 			if _, cancels := w.backend.asked(); cancels != 1 {
 				w.Errorf("%d cancellations of the lost task, want 1", cancels)
@@ -338,8 +338,11 @@ func TestLease(t *testing.T) {
 			})
 			after(26 * second)
 			w.store.set(func(f *faulty) { f.renew = nil })
+			if logged := w.logged.String(); logged != "" {
+				w.Errorf("logged %q, want nothing: it was mended", logged)
+			}
 			told := w.create(call(hour, task.Ending{Result: someResult}))
-			after(10 * second)
+			after(minute)
 			other := w.another()
 			defer w.close(other)
 			out, err := other.Get(w.Context(), backendName, alice, told.ID)
@@ -348,6 +351,28 @@ func TestLease(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a lease that cannot be renewed is logged, and taken again later", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.store.set(func(f *faulty) { f.renew = func() error { return errDisk } })
+			after(minute)
+			if logged := w.logged.String(); !strings.Contains(logged, "lease not renewed") {
+				w.Errorf("logged %q, want the failure", logged)
+			}
+			w.store.set(func(f *faulty) { f.renew = nil })
+			after(5 * second)
+			told := w.create(call(hour, task.Ending{Result: someResult}))
+			other := w.another()
+			defer w.close(other)
+			out, err := other.Get(w.Context(), backendName, alice, told.ID)
+			if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
+				w.Errorf("Get at another replica: %s, %v; want it working", out, err)
+			}
+		})
+	})
+}
+
+func TestLeaseOfTheDead(t *testing.T) {
+	t.Parallel()
 	t.Run("many readers of a dead process's calls all see them interrupted", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			var handles []string

@@ -323,9 +323,10 @@ func TestListRetention(t *testing.T) {
 			asked, over, silent := unlimited(w, "t1"), unlimited(w, "t2"), unlimited(w, "t3")
 			w.now("t2", port.TaskCompleted)
 			w.get(silent)
+			w.get(over)
 			for range 4 {
 				w.get(asked)
-				w.get(over)
+				w.Result(w.Context(), backendName, alice, over)
 				w.asleep(20 * minute)
 			}
 			if diff := cmp.Diff([]string{asked, over}, w.handles(w.list("", false, 10)), cmpSorted()); diff != "" {

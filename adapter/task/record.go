@@ -39,7 +39,7 @@ type record struct {
 	// Cancelling is when a cancellation began that has not ended yet, in ms.
 	// Readers show the task as it was (A-X5).
 	Cancelling int64 `json:"cancelling,omitempty"`
-	// Runner is the process that runs a hosted call.
+	// Runner is the process that runs a hosted call, or ran it.
 	Runner string `json:"runner,omitempty"`
 	// Body is the key of the record that has the document, if it is too large
 	// for this one.

@@ -302,7 +302,7 @@ func TestResultThroughAnOutage(t *testing.T) {
 			w.backend.set(func(b *backend) { b.getErr = nil })
 			after(second + second)
 			w.backend.set(func(b *backend) { b.getErr = errOutage }) // the clock starts again
-			after(7 * minute)
+			after(15 * minute)
 			if !pending(waiting) {
 				w.Fatalf("the wait ended: %+v", <-waiting)
 			}
