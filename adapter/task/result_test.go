@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -223,22 +224,24 @@ func TestResultSleepsThroughNothing(t *testing.T) {
 			h := w.slow()
 			w.get(h)
 			// The end comes on record right after the waiter has read the record.
-			looked := false
+			var looked sync.Once
+			asked := make(chan struct{})
 			waiting := make(chan port.Outcome, 1)
 			d := doc{ID: "t1", Status: port.TaskCompleted, Created: 5, TTL: ttl(hour), Result: []byte(`{}`)}
 			w.store.set(func(f *faulty) {
-				first := true
 				f.get = func(ctx context.Context, _ string) error {
-					if looked = true; first {
-						first = false
+					looked.Do(func() {
+						close(asked)
 						go w.Observe(context.WithoutCancel(ctx), backendName, alice, "t1", d.value())
-					}
+					})
 					return nil
 				}
 			})
 			go func() { waiting <- w.Result(w.Context(), backendName, alice, h) }()
 			after(second)
-			if !looked {
+			select {
+			case <-asked:
+			default:
 				w.Fatal("the store was not asked")
 			}
 			if pending(waiting) {
