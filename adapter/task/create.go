@@ -132,9 +132,8 @@ func (m *Manager) adopt(ctx context.Context, q Request, seed wire.Value) (wire.V
 			return "", err
 		}
 	}
-	rec := record{Handle: r.handle, Kind: r.kind, TaskID: st.ID, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
+	rec := record{Handle: r.handle, TaskID: st.ID, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
 	rec.take(told, st)
-	rec.Seed = true
 	answer, err := m.commit(ctx, r, &rec, seed)
 	if err != nil {
 		return "", err
@@ -150,7 +149,7 @@ func (m *Manager) hostDone(ctx context.Context, q Request, result wire.Value) (w
 	if err != nil {
 		return "", err
 	}
-	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
+	rec := record{Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskCompleted, Result: result, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return "", err
 	}
@@ -179,7 +178,7 @@ func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.Cance
 	if err != nil {
 		return ref{}, "", err
 	}
-	rec := record{Handle: r.handle, Kind: kindHosted, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Runner: m.id}
+	rec := record{Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Runner: m.id}
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return ref{}, "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/task"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 var errDisk = errors.New("disk full")
@@ -114,6 +115,10 @@ func TestCreateIsDurableBeforeItIsTold(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestCreateLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	t.Run("A-S4 a task that was written but not told is not listed", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.store.set(func(f *faulty) {
@@ -131,6 +136,24 @@ func TestCreateIsDurableBeforeItIsTold(t *testing.T) {
 			}
 		})
 	})
+	t.Run("A-T10 what is large of it is not left behind", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.store.set(func(f *faulty) {
+				f.put = func(_ context.Context, rec state.Record) error {
+					if body(rec.Key) {
+						return nil
+					}
+					return errDisk
+				}
+			})
+			if _, err := w.Create(w.Context(), call(0, task.Ending{Result: wire.Value(large)})); !errors.Is(err, errDisk) {
+				w.Errorf("Create: %v, want the store's error", err)
+			}
+			if n := w.bodies(); n != 0 {
+				w.Errorf("%d documents kept, want none", n)
+			}
+		})
+	})
 	t.Run("A-T10 a hosted call that cannot be kept is cut, and what it still yields is cancelled", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.store.set(func(f *faulty) {
@@ -143,10 +166,17 @@ func TestCreateIsDurableBeforeItIsTold(t *testing.T) {
 				close(cut)
 				return w.seedOf("late")
 			}
+			start := time.Now()
 			if _, err := w.Create(w.Context(), q); !errors.Is(err, errDisk) {
 				w.Errorf("Create: %v, want the store's error", err)
 			}
 			<-cut
+			if took := time.Since(start); took != q.Grace {
+				w.Errorf("cut after %v, want at once", took)
+			}
+			if err := w.Drain(w.Context()); err != nil {
+				w.Errorf("Drain: %v", err)
+			}
 			synctest.Wait()
 			if _, cancels := w.backend.asked(); cancels != 1 {
 				w.Errorf("%d cancellations at the backend, want 1", cancels)
@@ -213,6 +243,33 @@ func TestCreateForAClientThatLeaves(t *testing.T) {
 
 func TestCreateForAClientThatLeavesTooLate(t *testing.T) {
 	t.Parallel()
+	t.Run("§1.7 just when the task has been written: it is cancelled and not kept", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			ctx, cancel := context.WithCancelCause(w.Context())
+			w.store.set(func(f *faulty) {
+				f.lost = func(state.Record) error { cancel(errLeft); return nil }
+			})
+			if _, err := w.Create(ctx, call(0, w.seedOf("t1"))); !errors.Is(err, errLeft) {
+				w.Errorf("Create: %v, want the client's reason", err)
+			}
+			w.wantCancels(1)
+			if page := w.list("", false, 10); len(page.Tasks) != 0 {
+				w.Errorf("%d tasks listed, want none", len(page.Tasks))
+			}
+		})
+	})
+	t.Run("§1.7 after the answer a hosted call goes on to its end", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			ctx, cancel := context.WithCancel(w.Context())
+			out, err := w.Create(ctx, call(10*second, task.Ending{Result: someResult}))
+			if err != nil {
+				w.Fatal(err)
+			}
+			cancel()
+			after(10 * second)
+			w.wantStatus(created(w.T, out).ID, port.TaskCompleted)
+		})
+	})
 	t.Run("§1.7 after the answer nothing is undone", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			ctx, cancel := context.WithCancel(w.Context())

@@ -224,6 +224,43 @@ func TestTracking(t *testing.T) {
 			}
 		})
 	})
+	t.Run("nor one without a lifetime", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			d := doc{ID: "t1", Status: port.TaskWorking, Created: time.Now().UnixMilli(), Poll: 1000}
+			w.create(call(0, task.Ending{Seed: d.value()}))
+			after(hour - minute)
+			if diff := cmp.Diff([]string{"+t1"}, w.liveness()); diff != "" {
+				w.Errorf("tracked (-want +got):\n%s", diff)
+			}
+			after(2 * minute)
+			if diff := cmp.Diff([]string{"+t1", "-t1"}, w.liveness()); diff != "" {
+				w.Errorf("tracked (-want +got):\n%s", diff)
+			}
+		})
+	})
+}
+
+func TestTrackingRaces(t *testing.T) {
+	t.Parallel()
+	t.Run("one that another replica has ended meanwhile is not tracked on", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.crash()
+			w.backend.set(func(b *backend) { b.raw, b.getDelay = b.docs["t1"].value(), 10*second })
+			go func() { _, _ = w.Get(w.Context(), backendName, alice, h) }()
+			after(second)
+			w.backend.set(func(b *backend) { b.getDelay = 0 })
+			other := w.another()
+			defer w.close(other)
+			if _, err := other.Cancel(w.Context(), backendName, alice, h); err != nil {
+				w.Fatal(err)
+			}
+			after(10 * second)
+			if diff := cmp.Diff([]string{"+t1", "+t1", "-t1", "+t1", "-t1"}, w.liveness()); diff != "" {
+				w.Errorf("tracked (-want +got):\n%s", diff)
+			}
+		})
+	})
 	t.Run("each beginning has one end, in this order, whatever races", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			for i := range 50 {

@@ -98,8 +98,8 @@ func (b *backend) wait(ctx context.Context, op string, delay time.Duration) erro
 	if delay == 0 && ctx.Err() == nil {
 		return nil
 	}
-	if err := env.Sleep(ctx, env.System(), delay); err != nil {
-		return &port.UpstreamError{Op: op, Sent: true, Err: err}
+	if env.Sleep(ctx, env.System(), delay) != nil {
+		return &port.UpstreamError{Op: op, Sent: true, Err: errors.New("request aborted")}
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ type faulty struct {
 	get    func(ctx context.Context, key string) error
 	renew  func() error
 	writes int
-	bodies map[string]bool // keys of documents outside their record
+	bodies map[string]time.Time // expiry, by key, of documents outside their record
 }
 
 // body reports whether a key is that of a document outside its record.
@@ -196,7 +196,7 @@ func (f *faulty) Put(ctx context.Context, rec state.Record, cond state.Cond) (st
 	f.set(func(f *faulty) {
 		f.writes++
 		if body(rec.Key) {
-			f.bodies[rec.Key] = true
+			f.bodies[rec.Key] = rec.Expires
 		}
 	})
 	if err == nil && h.lost != nil {
@@ -294,7 +294,7 @@ func (b *lockedBuffer) String() string {
 }
 
 func watchStore(store state.Store) *faulty {
-	return &faulty{Store: store, bodies: make(map[string]bool)}
+	return &faulty{Store: store, bodies: make(map[string]time.Time)}
 }
 
 func openStore(t *testing.T) *faulty {

@@ -181,7 +181,7 @@ func (m *Manager) forget(ctx context.Context, r ref, rec *record) error {
 // cancellation or an end is already on record.
 func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec record, doc wire.Value) (record, error) {
 	dialect := m.Dialect(r.backend)
-	if rec.Kind == kindHosted {
+	if r.kind == kindHosted {
 		doc = wire.Value(dialect.AppendRebased(nil, doc, time.UnixMilli(rec.Created)))
 	}
 	st, err := dialect.Read(doc)
@@ -195,7 +195,7 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 		next := rec
 		next.take(doc, st)
 		news := next.Change != rec.Change
-		if !news && !rec.Seed && !m.fading(&rec) {
+		if !news && rec.rev != 0 && !m.fading(&rec) {
 			rec = next // only lastUpdatedAt moved: nothing worth a write
 			break
 		}

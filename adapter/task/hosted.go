@@ -45,7 +45,7 @@ func (m *Manager) ended(r ref, rec *record, end Ending) error {
 		if err != nil {
 			return m.hostFailed(r, rec, port.RPCError(err), "")
 		}
-		rec.TaskID, rec.Seed = st.ID, true
+		rec.TaskID = st.ID
 		return nil
 	case end.Err != nil && m.ctx.Err() != nil && !answered(end.Err):
 		return m.hostFailed(r, rec, errInterrupted, errInterrupted.Message)

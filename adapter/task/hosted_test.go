@@ -237,6 +237,9 @@ func TestEndSurvivesAStoreThatFails(t *testing.T) {
 			if _, cancels := w.backend.asked(); cancels != 1 {
 				w.Errorf("%d cancellations of the lost task, want 1", cancels)
 			}
+			if logged := w.logged.String(); !strings.Contains(logged, "end of a hosted task not recorded") {
+				w.Errorf("logged %q, want the failure", logged)
+			}
 		})
 	})
 	t.Run("A-T9 a read that fails for a moment loses nothing either", func(t *testing.T) {
@@ -413,6 +416,38 @@ func TestLeaseOfTheDead(t *testing.T) {
 			<-closed
 			w.wantStatus(told.ID, port.TaskCompleted)
 		})
+	})
+}
+
+func TestDrain(t *testing.T) {
+	bubble(t, func(w *world) {
+		if err := w.Drain(w.Context()); err != nil { // nothing to wait for
+			w.Error(err)
+		}
+		first := w.create(call(10*second, task.Ending{Result: someResult}))
+		other := w.create(call(20*second, task.Ending{Result: someResult}))
+		late := errors.New("deadline")
+		ctx, cancel := context.WithCancelCause(w.Context())
+		drained := make(chan error, 2)
+		go func() { drained <- w.Drain(ctx) }()
+		go func() { drained <- w.Drain(w.Context()) }()
+		after(8 * second) // the first has ended
+		w.wantStatus(first.ID, port.TaskCompleted)
+		if !pending(drained) {
+			w.Fatalf("drained with a call under way: %v", <-drained)
+		}
+		cancel(late)
+		if err := <-drained; !errors.Is(err, late) {
+			w.Errorf("Drain: %v, want the deadline's cause", err)
+		}
+		if err := <-drained; err != nil {
+			w.Errorf("Drain: %v", err)
+		}
+		w.wantStatus(other.ID, port.TaskCompleted)
+		w.create(call(10*second, task.Ending{Result: someResult})) // and all over again
+		if err := w.Drain(w.Context()); err != nil {
+			w.Errorf("second Drain: %v", err)
+		}
 	})
 }
 

@@ -18,7 +18,6 @@ import (
 // ones.
 type record struct {
 	Handle string `json:"handle"`
-	Kind   kind   `json:"kind"`
 	// TaskID is the backend's id. A hosted task gets one when its call yields a
 	// task late (A-T9).
 	TaskID string `json:"taskId,omitempty"`
@@ -30,9 +29,6 @@ type record struct {
 	Expires int64 `json:"expires,omitempty"`
 	// Change is that of the newest document; see port.TaskState.
 	Change string `json:"change,omitempty"`
-	// Seed is true until the backend has been asked for the task: the document
-	// is then what the client was told when the task was made (A-T6, A-T21).
-	Seed bool `json:"seed,omitempty"`
 	// Final is true once the document is terminal. It never changes again
 	// (A-T19, A-X1).
 	Final bool `json:"final,omitempty"`
@@ -83,7 +79,7 @@ func (m *Manager) load(ctx context.Context, r ref) (record, error) {
 	stored, err := m.Store.Get(ctx, recordKey(r))
 	switch {
 	case errors.Is(err, state.ErrNotFound) && r.kind == kindProxied:
-		return record{Handle: r.handle, Kind: r.kind, TaskID: r.taskID, Created: r.created.UnixMilli(), Seed: true}, nil
+		return record{Handle: r.handle, TaskID: r.taskID, Created: r.created.UnixMilli()}, nil
 	case errors.Is(err, state.ErrNotFound):
 		return record{}, ErrUnknown
 	case err != nil:
@@ -199,7 +195,7 @@ func (m *Manager) cancelling(rec *record) bool {
 // take puts a document into the record.
 func (rec *record) take(doc wire.Value, st port.TaskState) {
 	rec.doc, rec.view, rec.Body = doc, "", ""
-	rec.Change, rec.Seed, rec.Cancelling = st.Change, false, 0
+	rec.Change, rec.Cancelling = st.Change, 0
 	rec.Final = st.Status.Terminal()
 	rec.Expires = 0
 	if st.TTL >= 0 {

@@ -421,9 +421,10 @@ func (w *world) bodies() int {
 	return len(w.store.bodies)
 }
 
+var large = []byte(`{"content":"` + strings.Repeat("x", 200<<10) + `"}`)
+
 func TestLargeResult(t *testing.T) {
 	t.Parallel()
-	large := []byte(`{"content":"` + strings.Repeat("x", 200<<10) + `"}`)
 	t.Run("polls and lists do not read it, results do", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -465,6 +466,10 @@ func TestLargeResult(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestLargeResultGoes(t *testing.T) {
+	t.Parallel()
 	t.Run("it goes with its task, and with the one that lost the race to record it", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
@@ -475,6 +480,11 @@ func TestLargeResult(t *testing.T) {
 			after(second)
 			if n := w.bodies(); n != 1 {
 				w.Errorf("%d documents kept, want 1", n)
+			}
+			for _, until := range w.store.bodies {
+				if until.Before(time.Now().Add(hour)) || until.After(time.Now().Add(48*hour)) {
+					w.Errorf("a document expires at %v, want it to go with its task", until)
+				}
 			}
 			w.wantStatus(h, port.TaskCompleted)
 			w.EndOwner(w.Context(), backendName, alice)
