@@ -347,6 +347,46 @@ func TestLifetimeOfABackendsTask(t *testing.T) {
 			}
 		})
 	})
+	t.Run("A-E2 nor forgotten, as long as it is asked for", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.get(h)
+			for range 3 {
+				w.asleep(15 * hour)
+				if page := w.list("", false, 10); len(page.Tasks) != 1 {
+					w.Errorf("%d tasks listed, want 1", len(page.Tasks))
+				}
+				w.wantStatus(h, port.TaskWorking)
+			}
+		})
+	})
+	t.Run("A-E2 each answer's lifetime counts, also none at all", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			w.get(h)
+			d := doc{ID: "t1", Status: port.TaskCompleted, Created: time.Now().UnixMilli()}
+			w.observe(alice, "t1", d)
+			w.backend.drop("t1")
+			w.asleep(50 * minute)
+			w.wantStatus(h, port.TaskCompleted)
+			w.asleep(50 * minute)
+			w.wantStatus(h, port.TaskCompleted)
+		})
+	})
+}
+
+func TestLifetimeByAnotherClock(t *testing.T) {
+	t.Parallel()
+	t.Run("A-E2 a backend whose clock is ahead has its tasks kept as long", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.proxied("t1")
+			d := doc{ID: "t1", Status: port.TaskCompleted, Created: time.Now().Add(hour).UnixMilli(), TTL: ttl(hour)}
+			w.observe(alice, "t1", d)
+			w.backend.drop("t1")
+			w.asleep(2*hour - second)
+			w.wantStatus(h, port.TaskCompleted)
+		})
+	})
 	t.Run("A-E2 a backend whose clock is behind loses no task and no end", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			d := doc{ID: "t1", Status: port.TaskWorking, Created: time.Now().Add(-48 * hour).UnixMilli(), TTL: ttl(minute), Poll: 1000}
@@ -456,7 +496,9 @@ func TestBackendThatForgets(t *testing.T) {
 func TestStoreLost(t *testing.T) {
 	bubble(t, func(w *world) {
 		hosted := w.create(call(0, task.Ending{Result: someResult})).ID
+		made := time.Now().UnixMilli()
 		proxied := w.proxied("t1")
+		after(second)
 		long := w.proxied(strings.Repeat("x", 161))
 		w.stop()
 		lost := w.store
@@ -471,6 +513,11 @@ func TestStoreLost(t *testing.T) {
 			if err := w.getErr(h); !errors.Is(err, task.ErrUnknown) {
 				w.Errorf("%s: %v, want %v", name, err, task.ErrUnknown)
 			}
+		}
+		w.backend.put(doc{ID: "t1", Status: port.TaskWorking, TTL: ttl(hour), Poll: 1000})
+		after(second)
+		if got := w.get(proxied); got.Created != made {
+			w.Errorf("created %d, want the time in the handle: %d", got.Created, made)
 		}
 		// "gettable ⇒ listable"
 		if page := w.list("", false, 10); len(page.Tasks) != 1 || parseFace(w.T, page.Tasks[0]).ID != proxied {

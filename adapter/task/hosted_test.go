@@ -352,6 +352,9 @@ func TestLease(t *testing.T) {
 			if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
 				w.Errorf("Get at another replica: %s, %v; want it working", out, err)
 			}
+			if logged := w.logged.String(); logged != "" {
+				w.Errorf("logged %q, want nothing: it was mended for good", logged)
+			}
 		})
 	})
 	t.Run("a lease that cannot be renewed is logged, and taken again later", func(t *testing.T) {

@@ -320,16 +320,23 @@ func TestListRetention(t *testing.T) {
 	}
 	t.Run("A-E3 without a lifetime, a task is listed for a retention after the last access", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			asked, over, silent := unlimited(w, "t1"), unlimited(w, "t2"), unlimited(w, "t3")
-			w.now("t2", port.TaskCompleted)
+			asked, over, fetched := unlimited(w, "t1"), unlimited(w, "t2"), unlimited(w, "t4")
+			silent := unlimited(w, "t3")
+			for id, h := range map[string]string{"t2": over, "t4": fetched} {
+				w.now(id, port.TaskCompleted)
+				w.get(h)
+				w.backend.drop(id) // from now on there is only the record
+			}
 			w.get(silent)
-			w.get(over)
 			for range 4 {
 				w.get(asked)
-				w.Result(w.Context(), backendName, alice, over)
+				w.get(over)
+				if out := w.Result(w.Context(), backendName, alice, fetched); out.Err != nil {
+					w.Errorf("result: %v", out.Err)
+				}
 				w.asleep(20 * minute)
 			}
-			if diff := cmp.Diff([]string{asked, over}, w.handles(w.list("", false, 10)), cmpSorted()); diff != "" {
+			if diff := cmp.Diff([]string{asked, over, fetched}, w.handles(w.list("", false, 10)), cmpSorted()); diff != "" {
 				w.Errorf("list (-want +got):\n%s", diff)
 			}
 			w.asleep(hour)
