@@ -12,20 +12,18 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// macros are those of PROTOCOL.md §7, as far as this bridge goes. It does not pass
-// questions on to legacy clients yet, so it must not declare that they can answer
-// any (A-C1): @UM is what the table there calls @UM0, and @UMN declares nothing at
-// all. Once questions are passed on, both declare elicitation, sampling and roots
-// as the table says, and @UM0 differs from @UM.
+// macros are those of PROTOCOL.md §7. @UM0 and @UMN0 are for a client that declares
+// nothing.
 //
 // Where the backend's plain_calls is sync, a request that is not about a task
 // carries @UMN; the cases of §7 are written for plain_calls: drive, where it is
 // @UM (PROTOCOL.md "Settled").
 var macros = map[string]wire.Value{
-	"@UM":  `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
-	"@UM0": `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
-	"@UMN": `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{}}`,
-	"@UI":  `{"io.modelcontextprotocol/serverInfo":{"name":"quarry","version":"9.0.2"}}`,
+	"@UM":   `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
+	"@UMN":  `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}}`,
+	"@UM0":  `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
+	"@UMN0": `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"3.1.0"},"io.modelcontextprotocol/clientCapabilities":{}}`,
+	"@UI":   `{"io.modelcontextprotocol/serverInfo":{"name":"quarry","version":"9.0.2"}}`,
 }
 
 // setup is the section of that name: how the bridge is set up, and what has

@@ -70,8 +70,8 @@ func TestListen(t *testing.T) {
 		want         wire.Value
 		capabilities wire.Value
 	}{
-		{port.ChangeFilter{Tools: true, Prompts: true, Resources: true}, `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`, `{}`},
-		{port.ChangeFilter{URIs: []string{"vein://1"}, TaskIDs: []string{"tk"}}, `{"resourceSubscriptions":["vein://1"],"taskIds":["tk"]}`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{port.ChangeFilter{Tools: true, Prompts: true, Resources: true}, `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`, `{"elicitation":{"url":{}},"roots":{}}`},
+		{port.ChangeFilter{URIs: []string{"vein://1"}, TaskIDs: []string{"tk"}}, `{"resourceSubscriptions":["vein://1"],"taskIds":["tk"]}`, `{"elicitation":{"url":{}},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
 	} {
 		r := newRig(t)
 		r.back.sub = &subscription{ack: `{"notifications":{}}`}

@@ -112,12 +112,32 @@ func exchange(method string, params wire.Value) (*port.Exchange, *[]string) {
 	return &port.Exchange{
 		Backend: "quarry", Caller: legacyCaller,
 		Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: method, Params: params},
-		Send: func(msg []byte) error {
-			sent = append(sent, string(msg))
-			return nil
-		},
-		Push: func(string, []byte) {},
+		Stream:  &stream{sent: &sent},
+		Push:    func(string, []byte) {},
 	}, &sent
+}
+
+// stream is a client's, which keeps what is sent.
+type stream struct {
+	sent   *[]string
+	broken error
+	ids    int64
+}
+
+func (s *stream) Asks() bool            { return true }
+func (s *stream) Connected() bool       { return s.broken == nil }
+func (s *stream) Gone() <-chan struct{} { return nil }
+
+func (s *stream) Send(msg []byte) error {
+	if s.broken == nil {
+		*s.sent = append(*s.sent, string(msg))
+	}
+	return s.broken
+}
+
+func (s *stream) NewID(context.Context) (jsonrpc.ID, error) {
+	s.ids++
+	return jsonrpc.IntID(s.ids), nil
 }
 
 func (r *rig) request(t *testing.T, method string, params wire.Value) port.Outcome {

@@ -98,10 +98,9 @@ func (m *Modern) backend(name string) (*Backend, error) {
 	return nil, errNoBackend
 }
 
-// envelope describes a caller to a backend. Questions cannot be relayed yet, so
-// a client's ability to answer them is not declared (A-C1).
+// envelope describes a caller to a backend.
 func (m *Modern) envelope(caller port.Caller, tasks bool) (mapping.Envelope, error) {
-	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks})
+	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks, Questions: true})
 	if err != nil {
 		return mapping.Envelope{}, err
 	}

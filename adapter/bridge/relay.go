@@ -52,7 +52,7 @@ func (r *relay) message(msg jsonrpc.Message) {
 		r.modern.logger.Warn("notification dropped", "backend", r.x.Backend, "method", msg.Method, "error", port.Reason(err))
 		return
 	}
-	_ = r.x.Send(jsonrpc.AppendNotification(nil, legacyName(msg.Method), wire.Value(params)))
+	_ = r.x.Stream.Send(jsonrpc.AppendNotification(nil, legacyName(msg.Method), wire.Value(params)))
 }
 
 // legacyName is the notification's name on the legacy leg.

@@ -103,7 +103,7 @@ func TestRelayToNobody(t *testing.T) {
 		return results["tools/call"], nil
 	}
 	x, _ := exchange("tools/call", `{"name":"a","_meta":{"progressToken":5}}`)
-	x.Send = func([]byte) error { return errors.New("gone") }
+	x.Stream = &stream{broken: errors.New("gone")}
 	if out := r.upgrade.Request(t.Context(), x); out.Err != nil {
 		t.Error(out.Err)
 	}

@@ -89,6 +89,9 @@ func (u *Upgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome {
 // notifications over HTTP: what the face has not consumed ends here (§1.3).
 func (u *Upgrade) Notification(context.Context, *port.Exchange) {}
 
+// Answer implements [port.Crossing].
+func (u *Upgrade) Answer(context.Context, *port.Exchange) error { return nil }
+
 // Attach implements [port.Crossing].
 func (u *Upgrade) Attach(sub port.Subscriber) func() { return u.watch.Attach(sub) }
 

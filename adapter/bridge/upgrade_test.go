@@ -117,9 +117,9 @@ func TestEnvelope(t *testing.T) {
 		drive  bool
 		want   wire.Value
 	}{
-		{"A-C1 no question can be passed on", func(*port.Exchange) {}, false, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`},
-		{"A-T12 plain calls are driven", func(*port.Exchange) {}, true, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`},
-		{"§3.4 a level", func(x *port.Exchange) { x.Caller.LogLevel = "error" }, false, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"error"}`},
+		{"A-C1 what the client can be asked", func(*port.Exchange) {}, false, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"roots":{}}}`},
+		{"A-T12 plain calls are driven", func(*port.Exchange) {}, true, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`},
+		{"§3.4 a level", func(x *port.Exchange) { x.Caller.LogLevel = "error" }, false, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"roots":{}},"io.modelcontextprotocol/logLevel":"error"}`},
 		{"§2.2 what is copied", func(x *port.Exchange) {
 			x.Caller.Capabilities = `{"experimental":{"b":1.0,"a":2},"com.acme/x":{},"tasks":{"list":{}},"extensions":{"com.acme/y":{"z":1},"io.modelcontextprotocol/tasks":{}}}`
 		}, false, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"experimental":{"b":1.0,"a":2},"com.acme/x":{},"extensions":{"com.acme/y":{"z":1}}}}`},
@@ -331,7 +331,7 @@ func TestTaskRequests(t *testing.T) {
 	if err := r.modern.CancelTask(t.Context(), "quarry", caller, `t"1`); err != nil {
 		t.Fatal(err)
 	}
-	want := wire.Value(`{"taskId":"t\"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`)
+	want := wire.Value(`{"taskId":"t\"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"orbit","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`)
 	for i, method := range []string{"tasks/get", "tasks/cancel"} {
 		call := r.back.calls[i]
 		if call.Method != method || call.Params != want || call.Authorization != "Bearer a" || call.OnMessage != nil {

@@ -30,21 +30,40 @@ type Caller struct {
 	Authorization string
 }
 
-// Exchange is one request or notification of a client, on its way to a backend.
+// Exchange is one message of a client, on its way to a backend.
 type Exchange struct {
 	// Backend is the name of the route's backend.
 	Backend string
 	// Caller is the client.
 	Caller Caller
-	// Message is the request or notification as received.
+	// Message is the request, notification or response as received.
 	Message jsonrpc.Message
-	// Send delivers a message in the face's era on the exchange's own stream,
-	// ahead of the answer. It is safe for concurrent use and fails once the
-	// stream is closed. It is nil for notifications.
-	Send func(msg []byte) error
+	// Stream is the exchange's own stream, ahead of the answer. It is nil for
+	// notifications and responses.
+	Stream Stream
+	// Own returns the newest stream that the session has open outside any
+	// exchange, or nil. It may be nil itself where a session has none.
+	Own func() Stream
 	// Push delivers a message in the face's era on the session's own stream,
 	// outside any exchange; see [Subscriber].
 	Push func(key string, msg []byte)
+}
+
+// Stream is a way to a client. It is safe for concurrent use.
+type Stream interface {
+	// Send delivers a message in the face's era. A client that has lost its
+	// connection gets it once it resumes the stream. Send fails when it never can.
+	Send(msg []byte) error
+	// Asks reports whether the client can be sent requests here.
+	Asks() bool
+	// NewID mints the id of a request to the client: an integer that no request
+	// of its session has ever had (A-I3).
+	NewID(ctx context.Context) (jsonrpc.ID, error)
+	// Connected reports whether the client reads the stream now.
+	Connected() bool
+	// Gone is closed when the stream has ended, or its client has not come back
+	// in time.
+	Gone() <-chan struct{}
 }
 
 // Outcome is the end of an exchange. Exactly one of the members is set, and an
@@ -65,6 +84,10 @@ type Crossing interface {
 	Request(ctx context.Context, x *Exchange) Outcome
 	// Notification serves a notification; nothing is ever answered.
 	Notification(ctx context.Context, x *Exchange)
+	// Answer takes a client's response to a request that it was sent. Where the
+	// answer matters after a crash it is durable when Answer returns. One to what
+	// the session was never asked, or has answered before, is dropped.
+	Answer(ctx context.Context, x *Exchange) error
 	// Attach announces that a session has a stream open for changes. The
 	// returned function ends the attachment.
 	Attach(sub Subscriber) (detach func())

@@ -90,7 +90,7 @@ func BenchmarkEvent(b *testing.B) {
 	answer, message := port.Outcome{Result: large(1 << 10)}, note("1")
 	benchmark(b, func(_ context.Context, x *port.Exchange) port.Outcome {
 		answer := answer
-		answer.Err = x.Send(message)
+		answer.Err = x.Stream.Send(message)
 		return answer
 	})
 }

@@ -120,7 +120,7 @@ func TestManySessions(t *testing.T) {
 			t.Errorf("one more: %d", w.Code)
 		}
 		r.crossing.on("tools/call", func(ctx context.Context, x *port.Exchange) port.Outcome {
-			_ = x.Send(note("0")) // opens the stream without waiting
+			_ = x.Stream.Send(note("0")) // opens the stream without waiting
 			<-ctx.Done()
 			return port.Fail(context.Cause(ctx))
 		})

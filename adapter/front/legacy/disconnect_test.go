@@ -78,7 +78,7 @@ func TestDisconnectedCallEnds(t *testing.T) {
 		sent := make(chan error, 1)
 		r.crossing.on("tools/call", func(ctx context.Context, x *port.Exchange) port.Outcome {
 			time.Sleep(time.Minute)
-			sent <- errors.Join(x.Send(note("1")), ctx.Err())
+			sent <- errors.Join(x.Stream.Send(note("1")), ctx.Err())
 			return port.Outcome{Result: "{}"}
 		})
 		s := r.stream(http.MethodPost, id, call("1", "tools/call"))

@@ -26,6 +26,9 @@ type live struct {
 	owner    port.Caller // of the session's tasks, if that is the session itself
 	detach   func()      // ends the attachment to the backend's changes
 	stop     func() bool // stops the next beat
+
+	ids    sync.Mutex
+	nextID int64 // the request id minted last
 }
 
 // flight is a request in flight.

@@ -53,8 +53,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 	case jsonrpc.KindNotification:
 		f.notification(c, s, l, msg)
 	case jsonrpc.KindResult, jsonrpc.KindError:
-		// The answer to a question that nobody asked (§1.3).
-		c.Status(http.StatusAccepted)
+		f.answer(c, s, l, msg)
 	}
 }
 
@@ -79,6 +78,17 @@ func (f *Face) notification(c *gin.Context, s *session, l *live, msg jsonrpc.Mes
 	default:
 		x := port.Exchange{Backend: s.Backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg, Push: l.push}
 		f.Crossing.Notification(c.Request.Context(), &x)
+	}
+	c.Status(http.StatusAccepted)
+}
+
+// answer takes the client's response to a request of the bridge. It is accepted
+// once it cannot be lost any more.
+func (f *Face) answer(c *gin.Context, s *session, l *live, msg jsonrpc.Message) {
+	x := port.Exchange{Backend: s.Backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg, Push: l.push}
+	if err := f.Crossing.Answer(c.Request.Context(), &x); err != nil {
+		f.refuseSession(c, "", err)
+		return
 	}
 	c.Status(http.StatusAccepted)
 }
@@ -119,7 +129,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}()
 	x := port.Exchange{
 		Backend: backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg,
-		Send: rep.ahead, Push: func(string, []byte) {},
+		Push: func(string, []byte) {},
 	}
 	out := f.Crossing.Request(c.Request.Context(), &x)
 	if out.Err == nil {

@@ -22,7 +22,7 @@ var (
 	errAbandoned = errors.New("the client did not come back")
 )
 
-// exchange connects the goroutine that serves a request with the handler that
+// exchange is the stream of a request: it connects the goroutine that serves a request with the handler that
 // owns its connection. Messages change hands one by one, so each one sent before
 // the outcome is written before it.
 type exchange struct {
@@ -31,7 +31,12 @@ type exchange struct {
 	out    chan []byte
 	end    chan port.Outcome
 	gone   chan struct{} // closed when the handler has left
+
+	asks  bool
+	newID func(context.Context) (jsonrpc.ID, error)
 }
+
+var _ port.Stream = (*exchange)(nil)
 
 // newExchange returns an exchange that a lost connection does not cancel
 // (A-L18).
@@ -41,7 +46,27 @@ func newExchange(ctx context.Context) *exchange {
 	return x
 }
 
-func (x *exchange) send(msg []byte) error {
+// Asks implements [port.Stream].
+func (x *exchange) Asks() bool { return x.asks }
+
+// NewID implements [port.Stream].
+func (x *exchange) NewID(ctx context.Context) (jsonrpc.ID, error) { return x.newID(ctx) }
+
+// Gone implements [port.Stream].
+func (x *exchange) Gone() <-chan struct{} { return x.gone }
+
+// Connected implements [port.Stream].
+func (x *exchange) Connected() bool {
+	select {
+	case <-x.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// Send implements [port.Stream].
+func (x *exchange) Send(msg []byte) error {
 	select {
 	case x.out <- msg:
 		return nil
@@ -59,6 +84,7 @@ func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message,
 		return
 	}
 	x := newExchange(c.Request.Context())
+	x.asks, x.newID = rep.streams(), func(ctx context.Context) (jsonrpc.ID, error) { return f.newID(ctx, l, s.key) }
 	if err := f.begin(l, msg.ID, flight{x.cancel, r.wait}); err != nil {
 		x.cancel(err)
 		f.refuseRequest(rep, err)
@@ -68,7 +94,7 @@ func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message,
 	if r.attach {
 		f.attach(l, s, authorization)
 	}
-	px := &port.Exchange{Backend: s.Backend, Caller: s.caller(authorization), Message: msg, Send: x.send, Push: l.push}
+	px := &port.Exchange{Backend: s.Backend, Caller: s.caller(authorization), Message: msg, Stream: x, Push: l.push}
 	if !f.spawn(func() { f.cross(x, px, l, s, r) }) {
 		l.done(msg.ID, f.Env.Now())
 		x.cancel(errClosing)

@@ -41,6 +41,8 @@ type crossing struct {
 	scripts  map[string]func(context.Context, *port.Exchange) port.Outcome
 	requests []*port.Exchange
 	notes    []string
+	answers  []string
+	refuse   error // what becomes of answers
 	subs     []port.Subscriber
 	detached int
 	gone     []port.Caller
@@ -87,6 +89,14 @@ func (x *crossing) Notification(_ context.Context, e *port.Exchange) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.notes = append(x.notes, e.Message.Method)
+}
+
+// Answer implements [port.Crossing].
+func (x *crossing) Answer(_ context.Context, e *port.Exchange) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.answers = append(x.answers, string(e.Message.Raw))
+	return x.refuse
 }
 
 // Attach implements [port.Crossing].

@@ -36,7 +36,8 @@ type record struct {
 	Tasks        bool     `json:"tasks,omitempty"` // offered by initialize
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
-	Seen         int64    `json:"seen"` // ms, written once in a quarter of the idle time
+	Asked        int64    `json:"asked,omitempty"` // blocks of request ids handed out
+	Seen         int64    `json:"seen"`            // ms, written once in a quarter of the idle time
 }
 
 // maxResources bounds the subscriptions of one session, maxIdentity the size of

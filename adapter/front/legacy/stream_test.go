@@ -35,11 +35,11 @@ func TestWhenAnAnswerIsAStream(t *testing.T) {
 		{"A-L15 soon", "tools/call", "", after(400 * time.Millisecond), false},
 		{"A-L15 not soon", "tools/call", "", after(600 * time.Millisecond), true},
 		{"A-L15 after a message", "tools/call", "", func(_ context.Context, x *port.Exchange) port.Outcome {
-			return port.Outcome{Result: "{}", Err: x.Send(note("0"))}
+			return port.Outcome{Result: "{}", Err: x.Stream.Send(note("0"))}
 		}, true},
 		{"A-L14 a client that takes no stream", "tools/call", "application/json", func(_ context.Context, x *port.Exchange) port.Outcome {
 			time.Sleep(time.Minute)
-			return port.Outcome{Result: "{}", Err: x.Send(note("0"))}
+			return port.Outcome{Result: "{}", Err: x.Stream.Send(note("0"))}
 		}, false},
 		{"A-L14 a client that takes nothing but streams", "tools/call", "text/event-stream", after(0), true},
 		{"A-L14 and of local answers", "ping", "text/event-stream", nil, true},
@@ -47,7 +47,7 @@ func TestWhenAnAnswerIsAStream(t *testing.T) {
 		{"A-T17 tasks/list stays plain", "tasks/list", "", after(time.Minute), false},
 		{"A-T17 tasks/cancel stays plain", "tasks/cancel", "", after(time.Minute), false},
 		{"A-T17 whatever precedes its answer", "tasks/get", "", func(_ context.Context, x *port.Exchange) port.Outcome {
-			return port.Outcome{Result: "{}", Err: x.Send(note("0"))}
+			return port.Outcome{Result: "{}", Err: x.Stream.Send(note("0"))}
 		}, false},
 		{"A-R3 tasks/result", "tasks/result", "", after(time.Second), true},
 	} {
@@ -76,10 +76,10 @@ func TestEventStream(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		id := r.open()
 		r.crossing.on("tools/call", func(_ context.Context, x *port.Exchange) port.Outcome {
-			_ = x.Send(note("1"))
-			_ = x.Send([]byte("{\"a\":\n\r\n [1,\r2]\n\n}"))
+			_ = x.Stream.Send(note("1"))
+			_ = x.Stream.Send([]byte("{\"a\":\n\r\n [1,\r2]\n\n}"))
 			time.Sleep(40 * time.Second)
-			_ = x.Send(note("2"))
+			_ = x.Stream.Send(note("2"))
 			return port.Outcome{Result: "{\n\"x\":1}"}
 		})
 		s := r.stream(http.MethodPost, id, call("1", "tools/call"))
@@ -139,11 +139,11 @@ func TestFilteredEvents(t *testing.T) {
 	bubble(t, tune, func(t *testing.T, r *rig) {
 		id := r.open()
 		r.crossing.on("tools/call", func(_ context.Context, x *port.Exchange) port.Outcome {
-			return port.Outcome{Result: "{}", Err: x.Send(note(`"secret"`))}
+			return port.Outcome{Result: "{}", Err: x.Stream.Send(note(`"secret"`))}
 		})
 		wantError(t, r.post(id, call("1", "tools/call")), 200, result1)
 		r.crossing.on("tools/call", func(_ context.Context, x *port.Exchange) port.Outcome {
-			return port.Outcome{Result: "{}", Err: errors.Join(x.Send(note("1")), x.Send(note(`"secret"`)), x.Send(note("2")))}
+			return port.Outcome{Result: "{}", Err: errors.Join(x.Stream.Send(note("1")), x.Stream.Send(note(`"secret"`)), x.Stream.Send(note("2")))}
 		})
 		s := r.stream(http.MethodPost, id, call("1", "tools/call"))
 		s.want(data(string(note("1"))), data(string(note("2"))), data(result1), "EOF")
@@ -161,7 +161,7 @@ func TestSendAfterTheEnd(t *testing.T) {
 		id := r.open()
 		r.post(id, call("1", "tools/call"))
 		synctest.Wait()
-		if err := r.crossing.last().Send(note("1")); err == nil {
+		if err := r.crossing.last().Stream.Send(note("1")); err == nil {
 			t.Error("a message was taken after the answer")
 		}
 	})
