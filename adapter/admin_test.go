@@ -32,7 +32,7 @@ func adminOf(t *testing.T, token string) (http.Handler, state.Store) {
 	return b.admin(), store
 }
 
-func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+func request(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(method, path, nil)
 	req.Host = "localhost:8721"
 	for i := 0; i < len(header); i += 2 {
@@ -77,7 +77,7 @@ func TestAdmin(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h, _ := adminOf(t, tt.token)
-			w := ask(h, tt.method, tt.path, tt.header...)
+			w := request(h, tt.method, tt.path, tt.header...)
 			if w.Code != tt.status || w.Body.String() != tt.body {
 				t.Errorf("%d %s, want %d %s", w.Code, w.Body, tt.status, tt.body)
 			}
@@ -98,10 +98,10 @@ func TestReadiness(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w := ask(h, http.MethodGet, "/readyz"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "store not available") {
+	if w := request(h, http.MethodGet, "/readyz"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "store not available") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := ask(h, http.MethodGet, "/healthz"); w.Code != http.StatusOK {
+	if w := request(h, http.MethodGet, "/healthz"); w.Code != http.StatusOK {
 		t.Errorf("health: %d", w.Code)
 	}
 }

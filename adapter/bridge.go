@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/config"
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
@@ -111,10 +112,18 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
+	desk, err := ask.NewDesk(b.env, keys)
+	if err != nil {
+		return fmt.Errorf("questions: %w", err)
+	}
 	hub := newHub()
+	var upgrade *bridge.Upgrade
 	b.tasks, err = task.New(task.Options{
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
-		Backend: modern, Dialect: modern.Dialect, Times: taskTimes(b.cfg.Times),
+		Backend: modern, Dialect: modern.Dialect, Times: taskTimes(b.cfg.Times), Desk: desk,
+		Resume: func(ctx context.Context, backend string, caller port.Caller, saved []byte, answers []port.Answer) task.Ending {
+			return upgrade.Resume(ctx, backend, caller, saved, answers)
+		},
 		OnStatus: hub.status,
 		OnTask: func(backend string, caller port.Caller, taskID string, live bool) {
 			b.watch.Track(backend, caller, taskID, live)
@@ -129,7 +138,10 @@ func (b *Bridge) build(keys *seal.Keys) error {
 			b.tasks.Observe(ctx, backend, caller, taskID, doc)
 		},
 	})
-	upgrade, err := bridge.NewUpgrade(modern, b.tasks, b.watch)
+	upgrade, err = bridge.NewUpgrade(bridge.UpgradeOptions{
+		Modern: modern, Tasks: b.tasks, Watch: b.watch, Desk: desk, Env: b.env,
+		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
+	})
 	if err != nil {
 		return fmt.Errorf("crossing: %w", err)
 	}

@@ -38,7 +38,9 @@ func (u *Upgrade) callTask(ctx context.Context, b *Backend, x *port.Exchange, as
 	}
 	created, err := u.tasks.Create(ctx, task.Request{
 		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace, Wrapped: u.options(b, x).Wrapped,
-		Call: func(ctx context.Context) task.Ending { return u.ending(ctx, b, x) },
+		Call: func(ctx context.Context) task.Ending {
+			return u.ending(ctx, u.modern.begin(b, x, true), savedCall{Params: string(x.Message.Params)}, ext2026.Retry{})
+		},
 	})
 	if err != nil {
 		return u.fail(x, err)
@@ -46,24 +48,25 @@ func (u *Upgrade) callTask(ctx context.Context, b *Backend, x *port.Exchange, as
 	return port.Outcome{Result: created}
 }
 
-// ending performs a call with the tasks extension declared.
-func (u *Upgrade) ending(ctx context.Context, b *Backend, x *port.Exchange) task.Ending {
-	raw, err := u.modern.exchange(ctx, b, x, true)
+// ending performs a call with the tasks extension declared, up to its end or to
+// questions, for which the call is saved.
+func (u *Upgrade) ending(ctx context.Context, d *dialogue, saved savedCall, retry ext2026.Retry) task.Ending {
+	a, err := d.patient(ctx, u.env, retry)
+	switch {
+	case err != nil:
+		return task.Ending{Err: err}
+	case a.result.Type == ext2026.ResultTask:
+		return task.Ending{Seed: a.raw}
+	case len(a.questions) == 0:
+		return task.Ending{Result: a.raw}
+	case saved.Round == maxRounds:
+		return task.Ending{Result: wire.Value(mapping.AppendDownFailedResult(nil, errRounds.Message, ""))}
+	}
+	next, err := saved.next(d.x.Caller, a.result.RequestState)
 	if err != nil {
 		return task.Ending{Err: err}
 	}
-	result, err := mapping.ReadDownResult(ext2026.MethodToolsCall, raw)
-	if err != nil {
-		return task.Ending{Err: err}
-	}
-	switch result.Type {
-	case ext2026.ResultTask:
-		return task.Ending{Seed: raw}
-	case ext2026.ResultInputRequired:
-		return task.Ending{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
-	case ext2026.ResultComplete:
-	}
-	return task.Ending{Result: raw}
+	return task.Ending{Round: &task.Round{Questions: a.questions, Saved: next}}
 }
 
 // callPlain performs a call whose client wants the result itself. The tasks
@@ -72,27 +75,20 @@ func (u *Upgrade) ending(ctx context.Context, b *Backend, x *port.Exchange) task
 func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
 	name, _ := x.Message.Params.Get("name").Text()
 	key := toolKey{b.Name, name}
-	declare := b.DrivePlain || u.insisting.Contains(key)
-	raw, err := u.modern.exchange(ctx, b, x, declare)
-	if !declare && insists(err) {
+	d := u.modern.begin(b, x, b.DrivePlain || u.insisting.Contains(key))
+	a, err := u.complete(ctx, d)
+	if !d.tasks && insists(err) {
 		u.insisting.Add(key, struct{}{})
-		raw, err = u.modern.exchange(ctx, b, x, true)
+		d.tasks = true
+		a, err = u.complete(ctx, d)
 	}
 	if err != nil {
 		return u.fail(x, err)
 	}
-	result, err := mapping.ReadDownResult(ext2026.MethodToolsCall, raw)
-	if err != nil {
-		return port.Fail(err)
+	if a.result.Type == ext2026.ResultTask {
+		return u.drive(ctx, d, a.raw)
 	}
-	switch result.Type {
-	case ext2026.ResultTask:
-		return u.drive(ctx, b, x, raw)
-	case ext2026.ResultInputRequired:
-		return port.Outcome{Result: wire.Value(mapping.AppendDownFailedResult(nil, cannotAsk, ""))}
-	case ext2026.ResultComplete:
-	}
-	out, _, err := mapping.AppendDownCallResult(nil, result, u.options(b, x))
+	out, _, err := mapping.AppendDownCallResult(nil, a.result, u.options(b, x))
 	return done(out, err)
 }
 
@@ -106,15 +102,21 @@ func insists(err error) bool {
 }
 
 // drive follows a task that the client did not ask for (A-T12, A-T13).
-func (u *Upgrade) drive(ctx context.Context, b *Backend, x *port.Exchange, seed wire.Value) port.Outcome {
-	doc, err := u.tasks.Drive(ctx, b.Name, x.Caller, seed)
+func (u *Upgrade) drive(ctx context.Context, d *dialogue, seed wire.Value) port.Outcome {
+	call := u.desk.Call(modernQuestions{}, d.x.Caller, d.x.Stream)
+	defer call.Close()
+	alive := u.keepAlive(ctx, d)
+	defer alive.stop()
+	doc, err := u.tasks.Drive(ctx, task.Driven{
+		Backend: d.b.Name, Caller: d.x.Caller, Seed: seed, Questions: call, OnState: alive.state,
+	})
 	if port.IsCode(err, jsonrpc.CodeInvalidParams) {
 		return port.Fail(errExpired)
 	}
 	if err != nil {
-		return u.fail(x, err)
+		return u.fail(d.x, err)
 	}
-	return payload(doc, "", u.options(b, x))
+	return payload(doc, "", u.options(d.b, d.x))
 }
 
 // options say how the result of a call is rendered.

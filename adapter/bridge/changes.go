@@ -31,7 +31,7 @@ func (m *Modern) Listen(ctx context.Context, backend string, caller port.Caller,
 	if err != nil {
 		return nil, err
 	}
-	env, err := m.envelope(caller, len(filter.TaskIDs) > 0)
+	env, err := m.envelope(caller, len(filter.TaskIDs) > 0, true)
 	if err != nil {
 		return nil, err
 	}

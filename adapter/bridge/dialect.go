@@ -13,6 +13,7 @@ import (
 
 // modernTasks shows the tasks of modern backends to legacy clients.
 type modernTasks struct {
+	modernQuestions
 	// toolErrorsCompleted is the backend's setting tool_errors (Q3).
 	toolErrorsCompleted bool
 }
@@ -42,6 +43,15 @@ func (modernTasks) Read(doc wire.Value) (port.TaskState, error) {
 	return st, nil
 }
 
+// Questions implements [port.TaskDialect].
+func (modernTasks) Questions(doc wire.Value) []port.Question {
+	task, err := mapping.ReadDownTask(methodTasksGet, doc)
+	if err != nil {
+		return nil
+	}
+	return questions(task.InputRequests().Raw())
+}
+
 // longest is the longest time that is told apart from an unlimited one.
 const longest = 100 * 365 * 24 * time.Hour
 
@@ -64,6 +74,9 @@ func (modernTasks) AppendHosted(dst []byte, t port.HostedTask) []byte {
 	if t.TTL >= 0 {
 		h.TTLMs = t.TTL.Milliseconds()
 	}
+	for _, q := range t.Questions {
+		h.Requests = append(h.Requests, mapping.InputEntry{Key: q.Key, Request: q.Request})
+	}
 	return mapping.AppendHostedTask(dst, h)
 }
 
@@ -72,42 +85,49 @@ func (modernTasks) AppendOverlay(dst []byte, doc wire.Value, status port.TaskSta
 	return mapping.AppendTaskOverlay(dst, doc, ext2026.Status(status), message, stamp(at))
 }
 
+// AppendFailed implements [port.TaskDialect].
+func (modernTasks) AppendFailed(dst []byte, doc wire.Value, message string, at time.Time) []byte {
+	return mapping.AppendFailedOverlay(dst, doc, message, stamp(at))
+}
+
 // AppendRebased implements [port.TaskDialect].
 func (modernTasks) AppendRebased(dst []byte, doc wire.Value, createdAt time.Time) []byte {
 	return mapping.AppendTaskRebased(dst, doc, stamp(createdAt))
 }
 
 // AppendTask implements [port.TaskDialect].
-func (d modernTasks) AppendTask(dst []byte, doc wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+func (d modernTasks) AppendTask(dst []byte, doc wire.Value, o port.TaskView) ([]byte, error) {
 	task, err := mapping.ReadDownTask(methodTasksGet, doc)
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := mapping.AppendDownTask(dst, task, handle, d.options(firstSeen))
+	out, _, err := mapping.AppendDownTask(dst, task, o.Handle, d.options(o))
 	return out, err
 }
 
 // AppendCreated implements [port.TaskDialect].
-func (d modernTasks) AppendCreated(dst []byte, seed wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+func (d modernTasks) AppendCreated(dst []byte, seed wire.Value, o port.TaskView) ([]byte, error) {
 	task, err := mapping.ReadDownTask(ext2026.MethodToolsCall, seed)
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := mapping.AppendDownCreateTask(dst, task, handle, d.options(firstSeen))
+	out, _, err := mapping.AppendDownCreateTask(dst, task, o.Handle, d.options(o))
 	return out, err
 }
 
 // AppendStatus implements [port.TaskDialect].
-func (d modernTasks) AppendStatus(dst []byte, doc wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+func (d modernTasks) AppendStatus(dst []byte, doc wire.Value, o port.TaskView) (notification []byte, shown string, err error) {
 	task, err := mapping.ReadDownTask(methodTasksGet, doc)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	params, _, err := mapping.AppendDownTaskStatus(nil, task, handle, d.options(firstSeen))
+	out, _, err := mapping.AppendDownTaskStatus(nil, task, o.Handle, d.options(o))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return jsonrpc.AppendNotification(dst, legacy2025.NotificationTasksStatus, wire.Value(params)), nil
+	params := wire.Value(out)
+	shown = string(params.Get("status") + "\n" + params.Get("statusMessage") + "\n" + params.Get("ttl"))
+	return jsonrpc.AppendNotification(dst, legacy2025.NotificationTasksStatus, params), shown, nil
 }
 
 // Payload implements [port.TaskDialect].
@@ -125,8 +145,8 @@ func payload(doc wire.Value, handle string, o mapping.ResultOptions) port.Outcom
 	return done(out, err)
 }
 
-func (d modernTasks) options(firstSeen time.Time) mapping.TaskOptions {
-	return mapping.TaskOptions{FirstSeen: stamp(firstSeen), ToolErrorsCompleted: d.toolErrorsCompleted}
+func (d modernTasks) options(o port.TaskView) mapping.TaskOptions {
+	return mapping.TaskOptions{FirstSeen: stamp(o.FirstSeen), Answered: o.Answered, ToolErrorsCompleted: d.toolErrorsCompleted}
 }
 
 func stamp(t time.Time) string { return mapping.FormatTime(t.UnixMilli()) }

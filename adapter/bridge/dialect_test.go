@@ -87,21 +87,25 @@ func TestRenderings(t *testing.T) {
 		}
 		return string(out)
 	}
+	status, _, err := dialect.AppendStatus(nil, doc, port.TaskView{Handle: "h", FirstSeen: seen})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string][2]string{
-		"A-T6 created":  {render(dialect.AppendCreated(nil, doc, "h", seen)), `{"task":{"taskId":"h","status":"working",` + times + `,"ttl":90000},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
-		"§4.8 task":     {render(dialect.AppendTask(nil, doc, "h", seen)), `{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}`},
-		"§4.16 status":  {render(dialect.AppendStatus(nil, doc, "h", seen)), `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}}`},
+		"A-T6 created":  {render(dialect.AppendCreated(nil, doc, port.TaskView{Handle: "h", FirstSeen: seen})), `{"task":{"taskId":"h","status":"working",` + times + `,"ttl":90000},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
+		"§4.8 task":     {render(dialect.AppendTask(nil, doc, port.TaskView{Handle: "h", FirstSeen: seen})), `{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}`},
+		"§4.16 status":  {render(status, nil), `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"h","status":"failed",` + times + `,"ttl":90000,"statusMessage":"slag"}}`},
 		"A-R1 payload":  {string(dialect.Payload(doc, "h", false).Result), `{"content":[{"type":"text","text":"slag"}],"isError":true,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"h"}}}`},
 		"§4.9 overlay":  {string(dialect.AppendOverlay(nil, doc, port.TaskCancelled, "by request", seen)), `{"resultType":"complete","taskId":"t","status":"cancelled","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T09:00:00.000Z","ttlMs":90000,"statusMessage":"by request"}`},
 		"Q38 rebased":   {string(dialect.AppendRebased(nil, doc, seen)), `{"resultType":"complete","taskId":"t","status":"completed","createdAt":"2026-09-14T09:00:00.000Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttlMs":0,"result":{"content":[{"type":"text","text":"slag"}],"isError":true}}`},
-		"G-17 no times": {render(dialect.AppendTask(nil, `{"taskId":"t","status":"working","ttlMs":null}`, "h", seen)), `{"taskId":"h","status":"working","ttl":null,"createdAt":"2026-09-14T09:00:00.000Z","lastUpdatedAt":"2026-09-14T09:00:00.000Z"}`},
+		"G-17 no times": {render(dialect.AppendTask(nil, `{"taskId":"t","status":"working","ttlMs":null}`, port.TaskView{Handle: "h", FirstSeen: seen})), `{"taskId":"h","status":"working","ttl":null,"createdAt":"2026-09-14T09:00:00.000Z","lastUpdatedAt":"2026-09-14T09:00:00.000Z"}`},
 	} {
 		if got, want := compact(t, tt[0]), compact(t, tt[1]); got != want {
 			t.Errorf("%s: %s\nwant %s", name, tt[0], tt[1])
 		}
 	}
 	r.backend.ToolErrorsCompleted = true
-	out, err := r.modern.Dialect("quarry").AppendTask(nil, doc, "h", seen)
+	out, err := r.modern.Dialect("quarry").AppendTask(nil, doc, port.TaskView{Handle: "h", FirstSeen: seen})
 	if status := wire.Value(out).Get("status"); err != nil || status != `"completed"` {
 		t.Errorf("Q3: status %s, error %v", status, err)
 	}
@@ -111,9 +115,9 @@ func TestMalformedDocuments(t *testing.T) {
 	t.Parallel()
 	dialect := newRig(t).modern.Dialect("quarry")
 	for _, doc := range []wire.Value{`{}`, `{"taskId":"t","status":"dreaming"}`, `7`} {
-		_, created := dialect.AppendCreated(nil, doc, "h", time.Time{})
-		_, task := dialect.AppendTask(nil, doc, "h", time.Time{})
-		_, status := dialect.AppendStatus(nil, doc, "h", time.Time{})
+		_, created := dialect.AppendCreated(nil, doc, port.TaskView{Handle: "h"})
+		_, task := dialect.AppendTask(nil, doc, port.TaskView{Handle: "h"})
+		_, _, status := dialect.AppendStatus(nil, doc, port.TaskView{Handle: "h"})
 		for _, err := range []error{created, task, status, dialect.Payload(doc, "h", false).Err} {
 			if port.RPCError(err).Code != jsonrpc.CodeInternal {
 				t.Errorf("%s: error %v", doc, err)

@@ -6,10 +6,14 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
@@ -94,7 +98,17 @@ func newRig(t *testing.T) *rig {
 	if r.modern, err = bridge.NewModern(slog.New(slog.DiscardHandler), []*bridge.Backend{r.backend}); err != nil {
 		t.Fatal(err)
 	}
-	if r.upgrade, err = bridge.NewUpgrade(r.modern, nil, nil); err != nil {
+	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := ask.NewDesk(env.System(), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.upgrade, err = bridge.NewUpgrade(bridge.UpgradeOptions{
+		Modern: r.modern, Desk: desk, Env: env.System(), Times: bridge.Times{Answer: time.Minute, CallTotal: time.Hour},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -98,9 +98,10 @@ func (m *Modern) backend(name string) (*Backend, error) {
 	return nil, errNoBackend
 }
 
-// envelope describes a caller to a backend.
-func (m *Modern) envelope(caller port.Caller, tasks bool) (mapping.Envelope, error) {
-	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks, Questions: true})
+// envelope describes a caller to a backend. Asks says that the caller can be asked
+// what it has declared (A-C1).
+func (m *Modern) envelope(caller port.Caller, tasks, asks bool) (mapping.Envelope, error) {
+	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks, Questions: asks})
 	if err != nil {
 		return mapping.Envelope{}, err
 	}
@@ -109,27 +110,10 @@ func (m *Modern) envelope(caller port.Caller, tasks bool) (mapping.Envelope, err
 	}, nil
 }
 
-// exchange sends a client's request, with the tasks extension declared or not,
-// and relays what precedes the answer.
+// exchange sends a client's request once, with the tasks extension declared or
+// not, and relays what precedes the answer.
 func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tasks bool) (wire.Value, error) {
-	env, err := m.envelope(x.Caller, tasks)
-	if err != nil {
-		return "", err
-	}
-	relay := relay{x: x, modern: m}
-	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() && token != wire.Null {
-		relay.clientToken, relay.token = token, jsonrpc.IntID(m.tokens.Add(1))
-		env.ProgressToken = relay.token
-	}
-	params, _, err := mapping.AppendUpParams(nil, x.Message.Method, x.Message.Params, env)
-	if err != nil {
-		return "", err
-	}
-	call := port.Call{Method: x.Message.Method, Params: wire.Value(params), OnMessage: relay.message}
-	if call.Method != ext2026.MethodToolsCall {
-		return m.send(ctx, b, x.Caller, call)
-	}
-	return m.callTool(ctx, b, x.Caller, call)
+	return m.begin(b, x, tasks).send(ctx, ext2026.Retry{})
 }
 
 // callTool sends a tools/call with the headers that mirror its arguments. A
@@ -192,7 +176,7 @@ func (m *Modern) discover(ctx context.Context, b *Backend, caller port.Caller) (
 // own performs a request of the bridge's own on behalf of a caller. The build
 // function makes its params with the given envelope.
 func (m *Modern) own(ctx context.Context, b *Backend, caller port.Caller, method string, build func(mapping.Envelope) ([]byte, error)) (wire.Value, error) {
-	env, err := m.envelope(caller, true)
+	env, err := m.envelope(caller, true, true)
 	if err != nil {
 		return "", err
 	}
@@ -214,6 +198,18 @@ func (m *Modern) GetTask(ctx context.Context, backend string, caller port.Caller
 func (m *Modern) CancelTask(ctx context.Context, backend string, caller port.Caller, taskID string) error {
 	_, err := m.taskRequest(ctx, backend, caller, ext2026.MethodTasksCancel, taskID)
 	return err
+}
+
+// UpdateTask implements [port.TaskBackend]. The error is as for GetTask.
+func (m *Modern) UpdateTask(ctx context.Context, backend string, caller port.Caller, taskID string, answers []port.Answer) error {
+	b, err := m.backend(backend)
+	if err != nil {
+		return err
+	}
+	_, err = m.own(ctx, b, caller, ext2026.MethodTasksUpdate, func(env mapping.Envelope) ([]byte, error) {
+		return mapping.AppendUpUpdateParams(nil, taskID, inputAnswers(answers), env), nil
+	})
+	return down(ext2026.MethodTasksUpdate, "", err)
 }
 
 // errNoTasks stands for the answer of a backend that has no tasks after all, or

@@ -52,8 +52,42 @@ func (r *relay) message(msg jsonrpc.Message) {
 		r.modern.logger.Warn("notification dropped", "backend", r.x.Backend, "method", msg.Method, "error", port.Reason(err))
 		return
 	}
-	_ = r.x.Stream.Send(jsonrpc.AppendNotification(nil, legacyName(msg.Method), wire.Value(params)))
+	r.send(legacyName(msg.Method), params)
 }
+
+// send passes a notification on, if there is a client to hear it.
+func (r *relay) send(method string, params []byte) {
+	if r.x.Stream != nil {
+		_ = r.x.Stream.Send(jsonrpc.AppendNotification(nil, method, wire.Value(params)))
+	}
+}
+
+// synthesize tells the client of progress that the backend has not reported
+// (A-T14): one more than was told last. An empty message is left out.
+func (r *relay) synthesize(message string) {
+	r.mu.Lock()
+	next := int64(1)
+	if floor, ok := r.last.Floor(); ok {
+		n, fits := floor.Int()
+		if !fits || n >= maxCount {
+			r.mu.Unlock()
+			return // nothing is greater, or nothing can be counted
+		}
+		next = n + 1
+	}
+	r.last = jsonrpc.IntID(next)
+	r.mu.Unlock()
+	w := wire.Begin(nil)
+	w.Value(wire.MetaProgressToken, r.clientToken)
+	w.Int("progress", next)
+	if message != "" {
+		w.Text("message", message)
+	}
+	r.send(legacy2025.NotificationProgress, w.End())
+}
+
+// maxCount is the largest integer that every client can count to.
+const maxCount = 1<<53 - 1
 
 // legacyName is the notification's name on the legacy leg.
 func legacyName(method string) string {

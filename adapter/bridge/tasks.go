@@ -27,7 +27,7 @@ func (u *Upgrade) getTask(ctx context.Context, b *Backend, x *port.Exchange) por
 	if err != nil {
 		return port.Fail(err)
 	}
-	task, err := u.tasks.Get(ctx, b.Name, x.Caller, handle)
+	task, err := u.tasks.Get(ctx, b.Name, x.Caller, handle, x.Own)
 	return u.task(x, task, err)
 }
 
@@ -52,7 +52,7 @@ func (u *Upgrade) taskResult(ctx context.Context, b *Backend, x *port.Exchange) 
 	if err != nil {
 		return port.Fail(err)
 	}
-	return u.tasks.Result(ctx, b.Name, x.Caller, handle)
+	return u.tasks.Result(ctx, b.Name, x.Caller, handle, x.Stream)
 }
 
 func (u *Upgrade) listTasks(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {

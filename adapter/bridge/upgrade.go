@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/task"
 	"github.com/taskbridge/taskbridge/adapter/watch"
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
@@ -23,6 +26,9 @@ type Upgrade struct {
 	modern *Modern
 	tasks  *task.Manager
 	watch  *watch.Watcher
+	desk   *ask.Desk
+	env    env.Env
+	times  Times
 	// insisting holds backend and tool of calls that need the tasks extension
 	// declared (A-T15).
 	insisting *lru.Cache[toolKey, struct{}]
@@ -34,13 +40,34 @@ type toolKey struct{ backend, tool string }
 
 const insistingSize = 4096
 
+// UpgradeOptions are what an [Upgrade] works with; all members are required.
+type UpgradeOptions struct {
+	Modern *Modern
+	Tasks  *task.Manager
+	Watch  *watch.Watcher
+	Desk   *ask.Desk
+	Env    env.Env
+	Times  Times
+}
+
+// Times bound the waits of a call (configuration key times).
+type Times struct {
+	// Answer is how long a client may take to answer a plain call's questions
+	// (A-M2).
+	Answer time.Duration
+	// CallTotal is the hard cap of a call with all its repetitions (A-M4, G-8).
+	CallTotal time.Duration
+}
+
 // NewUpgrade returns the crossing.
-func NewUpgrade(modern *Modern, tasks *task.Manager, watcher *watch.Watcher) (*Upgrade, error) {
+func NewUpgrade(o UpgradeOptions) (*Upgrade, error) {
 	insisting, err := lru.New[toolKey, struct{}](insistingSize)
 	if err != nil {
 		return nil, err
 	}
-	return &Upgrade{modern: modern, tasks: tasks, watch: watcher, insisting: insisting}, nil
+	return &Upgrade{
+		modern: o.Modern, tasks: o.Tasks, watch: o.Watch, desk: o.Desk, env: o.Env, times: o.Times, insisting: insisting,
+	}, nil
 }
 
 // handler serves the requests of one method.
@@ -89,8 +116,14 @@ func (u *Upgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome {
 // notifications over HTTP: what the face has not consumed ends here (§1.3).
 func (u *Upgrade) Notification(context.Context, *port.Exchange) {}
 
-// Answer implements [port.Crossing].
-func (u *Upgrade) Answer(context.Context, *port.Exchange) error { return nil }
+// Answer implements [port.Crossing]. A plain call waits for the answer in this
+// process; a task's is found in the store.
+func (u *Upgrade) Answer(ctx context.Context, x *port.Exchange) error {
+	if u.desk.Deliver(x.Caller, x.Message) {
+		return nil
+	}
+	return u.tasks.Answer(ctx, x.Backend, x.Caller, x.Message)
+}
 
 // Attach implements [port.Crossing].
 func (u *Upgrade) Attach(sub port.Subscriber) func() { return u.watch.Attach(sub) }
@@ -116,21 +149,14 @@ func (u *Upgrade) initialize(ctx context.Context, b *Backend, x *port.Exchange) 
 	return done(out, err)
 }
 
-// forward passes a request on and its answer back.
+// forward passes a request on, with what it takes to answer the server's questions,
+// and its answer back.
 func (u *Upgrade) forward(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
-	raw, err := u.modern.exchange(ctx, b, x, b.DrivePlain)
+	a, err := u.complete(ctx, u.modern.begin(b, x, b.DrivePlain))
 	if err != nil {
 		return u.fail(x, err)
 	}
-	method := x.Message.Method
-	result, err := mapping.ReadDownResult(method, raw)
-	if err != nil {
-		return port.Fail(err)
-	}
-	if result.Type == ext2026.ResultInputRequired {
-		return port.Fail(jsonrpc.NewError(jsonrpc.CodeInternal, "%s", cannotAsk))
-	}
-	out, _, err := mapping.AppendDownResult(nil, method, result, mapping.ResultOptions{
+	out, _, err := mapping.AppendDownResult(nil, x.Message.Method, a.result, mapping.ResultOptions{
 		Version: x.Caller.Version, Tasks: x.Caller.Tasks,
 	})
 	return done(out, err)
@@ -154,10 +180,6 @@ func (u *Upgrade) listTools(ctx context.Context, b *Backend, x *port.Exchange) p
 	}
 	return done(out, err)
 }
-
-// cannotAsk is what becomes of a call whose server asks the client something
-// that it was not told the client could answer (A-M6).
-const cannotAsk = "The server asked for input that this client cannot be asked for."
 
 // setLevel answers logging/setLevel; the face keeps the level (§1.3).
 func (u *Upgrade) setLevel(ctx context.Context, b *Backend, x *port.Exchange) port.Outcome {
@@ -199,9 +221,16 @@ func subscriber(x *port.Exchange) port.Subscriber {
 }
 
 // fail ends an exchange with an error as the legacy face tells it (§1.6). The URLs
-// that a backend wants visited first are the client's to see, if it can.
+// that a backend wants visited first are the client's to see, if it can. A question
+// without an answer ends the call, not the protocol.
 func (u *Upgrade) fail(x *port.Exchange, err error) port.Outcome {
-	var rpc *jsonrpc.Error
+	var (
+		rpc     *jsonrpc.Error
+		refusal *ask.Refusal
+	)
+	if errors.As(err, &refusal) {
+		return unanswered(x, refusal)
+	}
 	if errors.As(err, &rpc) && mapping.URLElicitationPasses(rpc, x.Caller.Capabilities, x.Caller.Version) {
 		return port.Fail(rpc)
 	}

@@ -121,8 +121,8 @@ type Times struct {
 	// Park is how long a call is held open for an answer. Only the default is
 	// supported yet.
 	Park time.Duration
-	// Answer is how long a client may take to answer a question (A-M2). Only
-	// the default is supported yet.
+	// Answer is how long a client may take to answer the questions of a plain
+	// call (A-M2). Those of a task stay open as long as the task.
 	Answer time.Duration
 	// ReplayWindow is how long a tools/call goes on after its client was lost
 	// (A-L18).

@@ -255,7 +255,7 @@ func TestSetProblems(t *testing.T) {
 		{"era=legacy", "--set era=legacy: not supported yet: only modern backends can be served"},
 		{"backends.b={url: http://b.example, era: legacy}", "--set backends.b=***: backends.b.era: not supported yet: only modern backends can be served"},
 		{"times.park=11m", "--set times.park=11m: not supported yet: only the default (10m) is"},
-		{"times={answer: 1m}", "--set times={answer: 1m}: times.answer: not supported yet: only the default (10m) is"},
+		{"times={park: 1m}", "--set times={park: 1m}: times.park: not supported yet: only the default (10m) is"},
 		{"host_tasks=slow", "--set host_tasks=slow: not supported yet: only the default (off) is"},
 		{"backends.a.same_resource=true", "--set backends.a.same_resource=true: not supported yet: only the default (false) is"},
 		{"secrets=short", "--set secrets=***: secrets[0]: want a secret of at least 16 bytes"},

@@ -112,7 +112,6 @@ var fileCases = []struct {
 		one + "times:\n  park: 11m\n  answer: 1ms\ndefaults:\n  era: legacy\n  required_tools: drive\n  host_tasks: slow\n  host_grace: 401ms\n  strict_task_names: true\n",
 		[]string{
 			"bridge.yaml:3: times.park: not supported yet: only the default (10m) is",
-			"bridge.yaml:4: times.answer: not supported yet: only the default (10m) is",
 			"bridge.yaml:6: defaults.era: not supported yet: only modern backends can be served",
 			"bridge.yaml:7: defaults.required_tools: not supported yet: only the default (refuse) is",
 			"bridge.yaml:8: defaults.host_tasks: not supported yet: only the default (off) is",

@@ -192,7 +192,7 @@ func TestSchemaMarks(t *testing.T) {
 		".auth": all, ".auth.jwks_url": all, ".auth.issuer": all, ".auth.audience": all, ".auth.public_url": all, ".auth.authorization_servers": all,
 		".faces.modern.listen": all, ".faces.modern.allowed_origins": all,
 		".backends.*.command": all, ".backends.*.env": all, ".backends.*.split": all, ".backends.*.mirror": all,
-		".times.park": "Not supported yet: only the default (10m) is.", ".times.answer": "Not supported yet: only the default (10m) is.",
+		".times.park":               "Not supported yet: only the default (10m) is.",
 		".backends.*.same_resource": "Not supported yet: only the default (false) is.",
 	}
 	for key, doc := range map[string]string{

@@ -40,7 +40,7 @@ var notYet = []string{
 // defaultOnly are the keys of which this version refuses every value but the
 // default, which is given here as one might write it.
 var defaultOnly = map[string]string{
-	"times.park": "10m", "times.answer": "600s", "backends.a.same_resource": "false",
+	"times.park": "10m", "backends.a.same_resource": "false",
 	"defaults.required_tools": "refuse", "backends.a.required_tools": "refuse",
 	"defaults.host_tasks": "off", "backends.a.host_tasks": "off",
 	"defaults.host_grace": "400ms", "backends.a.host_grace": "0.4s",

@@ -45,7 +45,7 @@ type TaskState struct {
 }
 
 // HostedTask is a task that lives in the bridge. Exactly one of Result and
-// Error is set once it is completed or failed.
+// Error is set once it is completed or failed, and Questions while it needs input.
 type HostedTask struct {
 	ID                       string
 	Status                   TaskStatus
@@ -57,12 +57,17 @@ type HostedTask struct {
 	Result wire.Value
 	// Error is the error the call ended in.
 	Error *jsonrpc.Error
+	// Questions are those of a task that needs input.
+	Questions []Question
 }
 
 // TaskDialect reads and writes task documents: the objects in which a backend
 // reports a task. Package task stores and passes them on without looking
 // inside. All methods are pure.
 type TaskDialect interface {
+	QuestionDialect
+	// Questions returns the questions that a document lists, in its order.
+	Questions(doc wire.Value) []Question
 	// Read returns the state of a document, or an error that says where it is
 	// malformed; an unknown status is an error.
 	Read(doc wire.Value) (TaskState, error)
@@ -72,22 +77,36 @@ type TaskDialect interface {
 	// AppendOverlay appends doc with another status, message and update time,
 	// and without payload.
 	AppendOverlay(dst []byte, doc wire.Value, status TaskStatus, message string, at time.Time) []byte
+	// AppendFailed appends doc as that of a task that the bridge has given up,
+	// ended by a tool error with this message (§4.11).
+	AppendFailed(dst []byte, doc wire.Value, message string, at time.Time) []byte
 	// AppendRebased appends doc, a backend's document, with the creation time
 	// that the client was told first; the ttl is adjusted so that the end stays
 	// (Q38).
 	AppendRebased(dst []byte, doc wire.Value, createdAt time.Time) []byte
-	// AppendTask appends the face's rendering of doc under the client's handle.
-	// firstSeen stands in for unreadable timestamps.
-	AppendTask(dst []byte, doc wire.Value, handle string, firstSeen time.Time) ([]byte, error)
+	// AppendTask appends the face's rendering of doc as o says.
+	AppendTask(dst []byte, doc wire.Value, o TaskView) ([]byte, error)
 	// AppendCreated appends the face's answer to the call that made the task;
 	// its status is working whatever the seed says (A-T6).
-	AppendCreated(dst []byte, seed wire.Value, handle string, firstSeen time.Time) ([]byte, error)
-	// AppendStatus appends the face's whole notification about the task.
-	AppendStatus(dst []byte, doc wire.Value, handle string, firstSeen time.Time) ([]byte, error)
+	AppendCreated(dst []byte, seed wire.Value, o TaskView) ([]byte, error)
+	// AppendStatus appends the face's whole notification about the task. Two that
+	// tell a client the same have equal shown (§4.16).
+	AppendStatus(dst []byte, doc wire.Value, o TaskView) (notification []byte, shown string, err error)
 	// Payload returns the end that the face gives the original call, for a
 	// terminal document. wrapped says that the tool's output schema was told
 	// wrapped, so that the result has to be wrapped, too (§3.7).
 	Payload(doc wire.Value, handle string, wrapped bool) Outcome
+}
+
+// TaskView is how a task is shown to a client.
+type TaskView struct {
+	// Handle is the client's id of the task.
+	Handle string
+	// FirstSeen stands in for unreadable timestamps.
+	FirstSeen time.Time
+	// Answered is true when every question that the document lists has been
+	// answered: the task is at work again, whatever the document says yet (§4.6).
+	Answered bool
 }
 
 // TaskBackend performs task operations at a backend on behalf of a caller. The
@@ -97,4 +116,7 @@ type TaskBackend interface {
 	GetTask(ctx context.Context, backend string, caller Caller, taskID string) (wire.Value, error)
 	// CancelTask asks the backend to cancel a task.
 	CancelTask(ctx context.Context, backend string, caller Caller, taskID string) error
+	// UpdateTask hands answers to a task's questions over. It changes nothing for
+	// answers that the backend has already.
+	UpdateTask(ctx context.Context, backend string, caller Caller, taskID string, answers []Answer) error
 }

@@ -136,7 +136,7 @@ func (m *Manager) commitCancel(ctx context.Context, r ref, rec *record) (wire.Va
 		return "", err
 	}
 	next := *rec
-	next.take(doc, st)
+	next.take(dialect, doc, st)
 	if next.Expires == 0 {
 		next.Expires = m.Env.Now().Add(max(m.Times.ListRetention, cancelMemory)).UnixMilli()
 	}

@@ -11,14 +11,24 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// Ending is how a backend answered a call: with a task, a result or an error.
+// Ending is how a backend answered a call: with a task, a result, questions or an
+// error.
 type Ending struct {
 	// Seed is the task the backend made.
 	Seed wire.Value
 	// Result is the backend's result.
 	Result wire.Value
+	// Round is what the backend wants to know before it goes on.
+	Round *Round
 	// Err is the backend's error, or one of [port.Back].
 	Err error
+}
+
+// Round is a call that waits for answers (A-M8).
+type Round struct {
+	Questions []port.Question
+	// Saved is the call itself, for [Options.Resume].
+	Saved []byte
 }
 
 // Request is a call whose caller asked for a task.
@@ -48,7 +58,7 @@ func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
 	defer m.work.Done()
 	callCtx, stop := m.detach(ctx, m.Times.CallTotal, errCallTotal)
 	done := make(chan Ending, 1)
-	m.work.Go(func() { done <- m.perform(callCtx, q) })
+	m.work.Go(func() { done <- m.perform(callCtx, q.Call) })
 
 	grace := m.Env.NewTimer(q.Grace)
 	defer grace.Stop()
@@ -66,14 +76,14 @@ func (m *Manager) Create(ctx context.Context, q Request) (wire.Value, error) {
 }
 
 // perform makes the call. A fault of the bridge ends this call and no other.
-func (m *Manager) perform(ctx context.Context, q Request) (end Ending) {
+func (m *Manager) perform(ctx context.Context, call func(context.Context) Ending) (end Ending) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			port.LogFault(ctx, m.Logger, fault)
 			end = Ending{Err: errFault}
 		}
 	}()
-	return q.Call(ctx)
+	return call(ctx)
 }
 
 // dismiss abandons whatever a call ends in.
@@ -107,6 +117,8 @@ func (m *Manager) settle(ctx context.Context, q Request, end Ending) (wire.Value
 			m.abandon(ctx, q.Backend, q.Caller, end.Seed)
 		}
 		return answer, err
+	case end.Round != nil:
+		return m.hostAsking(ctx, q, end.Round)
 	default:
 		return m.hostDone(ctx, q, end.Result)
 	}
@@ -132,8 +144,9 @@ func (m *Manager) adopt(ctx context.Context, q Request, seed wire.Value) (wire.V
 			return "", err
 		}
 	}
-	rec := record{Handle: r.handle, TaskID: st.ID, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
-	rec.take(told, st)
+	rec := m.newRecord(r, q)
+	rec.TaskID = st.ID
+	rec.take(dialect, told, st)
 	answer, err := m.commit(ctx, r, &rec, seed)
 	if err != nil {
 		return "", err
@@ -149,11 +162,33 @@ func (m *Manager) hostDone(ctx context.Context, q Request, result wire.Value) (w
 	if err != nil {
 		return "", err
 	}
-	rec := record{Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped}
+	rec := m.newRecord(r, q)
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskCompleted, Result: result, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return "", err
 	}
 	return m.commit(ctx, r, &rec, rec.doc)
+}
+
+// hostAsking hands out a task for a call whose backend has questions first. The
+// answer says working all the same (A-M8).
+func (m *Manager) hostAsking(ctx context.Context, q Request, round *Round) (wire.Value, error) {
+	r, err := m.mint(kindHosted, q.Backend, "", q.Caller)
+	if err != nil {
+		return "", err
+	}
+	rec := m.newRecord(r, q)
+	rec.Expires = rec.Created + m.hostedTTL(q.TTL).Milliseconds()
+	if err := m.hostRound(ctx, r, &rec, round); err != nil {
+		return "", err
+	}
+	return m.commit(ctx, r, &rec, rec.doc)
+}
+
+// newRecord is the record of a task before it has a document.
+func (m *Manager) newRecord(r ref, q Request) record {
+	return record{
+		Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Session: m.Desk.Session(q.Caller),
+	}
 }
 
 // hostRunning hands out a task for a call that goes on behind it.
@@ -178,7 +213,8 @@ func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.Cance
 	if err != nil {
 		return ref{}, "", err
 	}
-	rec := record{Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Runner: m.id}
+	rec := m.newRecord(r, q)
+	rec.Runner = m.id
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return ref{}, "", err
 	}
@@ -194,7 +230,7 @@ func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.Cance
 // the seed, in that order (A-T10). A task that nobody is going to be told of is
 // not kept.
 func (m *Manager) commit(ctx context.Context, r ref, rec *record, seed wire.Value) (wire.Value, error) {
-	answer, err := m.Dialect(r.backend).AppendCreated(nil, seed, r.handle, r.created)
+	answer, err := m.Dialect(r.backend).AppendCreated(nil, seed, port.TaskView{Handle: r.handle, FirstSeen: r.created})
 	if err != nil {
 		return "", err
 	}
@@ -252,7 +288,7 @@ func (m *Manager) end(ctx context.Context, r ref, q Request, end Ending) error {
 		if err != nil {
 			return err
 		}
-		if err := m.ended(r, &rec, end); err != nil {
+		if err := m.ended(ctx, r, &rec, end); err != nil {
 			return err
 		}
 		switch err := m.save(ctx, r, &rec); {
@@ -262,6 +298,9 @@ func (m *Manager) end(ctx context.Context, r ref, q Request, end Ending) error {
 			return err
 		case rec.Final:
 			m.announce(ctx, r, &rec)
+		case end.Round != nil:
+			m.announce(ctx, r, &rec)
+			m.wake(r.serial)
 		default:
 			m.track(ctx, r, &rec, q.Caller)
 			m.wake(r.serial)

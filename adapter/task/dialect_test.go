@@ -23,6 +23,16 @@ type doc struct {
 	Poll    int64           `json:"pollIntervalMs,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   *rpcError       `json:"error,omitempty"`
+	Asks    []question      `json:"asks,omitempty"`
+}
+
+// question is one of the test's own era: who can be asked is in it, and whether
+// it has an answer that stands for none.
+type question struct {
+	Key         string `json:"key"`
+	Text        string `json:"text"`
+	Needs       string `json:"needs,omitempty"` // a capability of the caller
+	Dismissible bool   `json:"dismissible,omitempty"`
 }
 
 type rpcError struct {
@@ -59,6 +69,65 @@ type dialect struct {
 	onStatus func(d doc) // runs while a notification is rendered, unless nil
 }
 
+func (dialect) Questions(v wire.Value) []port.Question {
+	d, err := parse(v)
+	if err != nil {
+		return nil
+	}
+	out := make([]port.Question, len(d.Asks))
+	for i, q := range d.Asks {
+		raw, _ := json.Marshal(q)
+		out[i] = port.Question{Key: q.Key, Request: wire.Value(raw)}
+	}
+	return out
+}
+
+func readQuestion(q port.Question) (out question, err error) {
+	return out, json.Unmarshal([]byte(q.Request), &out)
+}
+
+func (dialect) Check(q port.Question, caller port.Caller) error {
+	in, err := readQuestion(q)
+	if err == nil && in.Needs != "" && !caller.Capabilities.Get(in.Needs).Present() {
+		err = port.ErrUnaskable
+	}
+	return err
+}
+
+func (d dialect) AppendQuestion(dst []byte, q port.Question, caller port.Caller, ask port.Ask) ([]byte, error) {
+	if err := d.Check(q, caller); err != nil {
+		return dst, err
+	}
+	in, err := readQuestion(q)
+	return fmt.Appendf(dst, "%s %s? %s", ask.ID, in.Text, ask.Handle), err
+}
+
+func (dialect) Answer(_ port.Question, response jsonrpc.Message) (wire.Value, error) {
+	if response.Kind == jsonrpc.KindError {
+		return "", response.Error
+	}
+	return response.Result, nil
+}
+
+func (dialect) Dismissal(q port.Question) (wire.Value, bool) {
+	in, err := readQuestion(q)
+	return `{"dismissed":true}`, err == nil && in.Dismissible
+}
+
+func (dialect) AppendWithdrawal(dst []byte, id jsonrpc.ID) []byte {
+	return fmt.Appendf(dst, "withdrawn %s", id)
+}
+
+func (dialect) AppendFailed(dst []byte, v wire.Value, message string, at time.Time) []byte {
+	d, err := parse(v)
+	if err != nil {
+		return append(dst, v...)
+	}
+	d.Status, d.Message, d.Updated, d.Asks = port.TaskCompleted, message, at.UnixMilli(), nil
+	d.Result = json.RawMessage(fmt.Sprintf(`{"isError":true,"text":%q}`, message))
+	return append(dst, d.value()...)
+}
+
 func parse(v wire.Value) (doc, error) {
 	var d doc
 	if err := json.Unmarshal([]byte(v), &d); err != nil {
@@ -87,7 +156,7 @@ func (dialect) Read(v wire.Value) (port.TaskState, error) {
 		lifetime = fmt.Sprint(*d.TTL)
 	}
 	outcome := crc32.ChecksumIEEE(fmt.Appendf(nil, "%s|%v", d.Result, d.Error))
-	st.Change = fmt.Sprintf("%s|%s|%s|%x", d.Status, d.Message, lifetime, outcome)
+	st.Change = fmt.Sprintf("%s|%s|%s|%x|%v", d.Status, d.Message, lifetime, outcome, d.Asks)
 	return st, nil
 }
 
@@ -103,6 +172,14 @@ func (dialect) AppendHosted(dst []byte, h port.HostedTask) []byte {
 	if h.Error != nil {
 		d.Error = &rpcError{h.Error.Code, h.Error.Message}
 	}
+	for _, q := range h.Questions {
+		in, err := readQuestion(q)
+		if err != nil {
+			in.Text = err.Error()
+		}
+		in.Key = q.Key
+		d.Asks = append(d.Asks, in)
+	}
 	return append(dst, d.value()...)
 }
 
@@ -112,6 +189,7 @@ func (dialect) AppendOverlay(dst []byte, v wire.Value, status port.TaskStatus, m
 		return append(dst, v...)
 	}
 	d.Status, d.Message, d.Updated, d.Result, d.Error = status, message, at.UnixMilli(), nil, nil
+	d.Asks = nil
 	return append(dst, d.value()...)
 }
 
@@ -138,30 +216,42 @@ func render(d doc, handle string, firstSeen time.Time) face {
 	return f
 }
 
-func (dialect) AppendTask(dst []byte, v wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+func (dialect) AppendTask(dst []byte, v wire.Value, o port.TaskView) ([]byte, error) {
 	d, err := parse(v)
 	if err != nil {
 		return nil, err
 	}
-	out, err := json.Marshal(render(d, handle, firstSeen))
+	if d.Status == port.TaskInputRequired && o.Answered {
+		d.Status = port.TaskWorking
+	}
+	out, err := json.Marshal(render(d, o.Handle, o.FirstSeen))
 	return append(dst, out...), err
 }
 
-func (dialect) AppendCreated(dst []byte, v wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
+func (dialect) AppendCreated(dst []byte, v wire.Value, o port.TaskView) ([]byte, error) {
 	d, err := parse(v)
 	if err != nil {
 		return nil, err
 	}
 	d.Status = port.TaskWorking
-	out, err := json.Marshal(map[string]face{"task": render(d, handle, firstSeen)})
+	out, err := json.Marshal(map[string]face{"task": render(d, o.Handle, o.FirstSeen)})
 	return append(dst, out...), err
 }
 
-func (l dialect) AppendStatus(dst []byte, v wire.Value, handle string, firstSeen time.Time) ([]byte, error) {
-	if d, err := parse(v); err == nil && l.onStatus != nil {
+func (l dialect) AppendStatus(dst []byte, v wire.Value, o port.TaskView) (notification []byte, shown string, err error) {
+	d, err := parse(v)
+	if err == nil && l.onStatus != nil {
 		l.onStatus(d)
 	}
-	return l.AppendTask(dst, v, handle, firstSeen)
+	if d.Status == port.TaskInputRequired && o.Answered {
+		d.Status = port.TaskWorking
+	}
+	lifetime := "null"
+	if d.TTL != nil {
+		lifetime = fmt.Sprint(*d.TTL)
+	}
+	out, err := l.AppendTask(dst, v, o)
+	return out, fmt.Sprintf("%s|%s|%s", d.Status, d.Message, lifetime), err
 }
 
 func (dialect) Payload(v wire.Value, handle string, _ bool) port.Outcome {

@@ -87,8 +87,15 @@ func (m *Manager) render(r ref, rec *record) (wire.Value, error) {
 	if rec.view.Present() {
 		return rec.view, nil
 	}
-	out, err := m.Dialect(r.backend).AppendTask(nil, rec.doc, r.handle, time.UnixMilli(rec.Created))
+	out, err := m.Dialect(r.backend).AppendTask(nil, rec.doc, m.shown(r, rec))
 	return wire.Value(out), err
+}
+
+// shown is how a task is shown.
+func (m *Manager) shown(r ref, rec *record) port.TaskView {
+	return port.TaskView{
+		Handle: r.handle, FirstSeen: time.UnixMilli(rec.Created), Answered: m.answered(r, rec),
+	}
 }
 
 // payload returns how the original call of a task that is over has ended.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
@@ -41,8 +42,8 @@ var (
 
 const backendName = "b1"
 
-// ask is one request that a backend got.
-type ask struct {
+// poll is one request that a backend got.
+type poll struct {
 	id, authorization string
 	at                time.Time
 }
@@ -51,13 +52,17 @@ type ask struct {
 type backend struct {
 	mu                    sync.Mutex
 	docs                  map[string]doc
-	gets, cancels         []ask
+	gets, cancels         []poll
 	active, most          int // requests at the same time
 	getDelay, cancelDelay time.Duration
 	getErr, cancelErr     error
 	raw                   wire.Value // answers tasks/get instead of a document
 	keep                  bool       // tasks/cancel is acknowledged and ignored
 	onCancel              func()     // runs before a task is cancelled
+	updates               []update
+	updateDelay           time.Duration
+	updateErr             error
+	onUpdate              func([]port.Answer) // runs before an update is answered
 }
 
 func (b *backend) put(d doc) {
@@ -85,10 +90,10 @@ func (b *backend) asked() (gets, cancels int) {
 	return len(b.gets), len(b.cancels)
 }
 
-func (b *backend) begin(list *[]ask, caller port.Caller, id string) {
+func (b *backend) begin(list *[]poll, caller port.Caller, id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	*list = append(*list, ask{id, caller.Authorization, time.Now()})
+	*list = append(*list, poll{id, caller.Authorization, time.Now()})
 	b.active++
 	b.most = max(b.most, b.active)
 }
@@ -258,6 +263,26 @@ func (l faultyLease) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
+func (b *backend) UpdateTask(ctx context.Context, _ string, caller port.Caller, id string, answers []port.Answer) error {
+	b.mu.Lock()
+	delay, hook, err := b.updateDelay, b.onUpdate, b.updateErr
+	b.updates = append(b.updates, update{id, caller.Authorization, answers})
+	b.mu.Unlock()
+	if delay > 0 && env.Sleep(ctx, env.System(), delay) != nil {
+		return &port.UpstreamError{Op: "tasks/update", Sent: true, Err: errors.New("request aborted")}
+	}
+	if hook != nil {
+		hook(answers)
+	}
+	return err
+}
+
+// update is what a backend was told of answers.
+type update struct {
+	id, authorization string
+	answers           []port.Answer
+}
+
 // world is a manager with everything around it, in a bubble of fake time.
 type world struct {
 	*testing.T
@@ -265,10 +290,13 @@ type world struct {
 	store   *faulty
 	backend *backend
 	keys    *seal.Keys
+	desk    *ask.Desk // of the newest manager
 	times   task.Times
 	logged  *lockedBuffer
 	// onStatus runs while a notification is rendered, unless nil.
 	onStatus func(d doc)
+	// onResume goes on with a hosted call.
+	onResume func(ctx context.Context, caller port.Caller, saved string, answers []port.Answer) task.Ending
 
 	mu       sync.Mutex
 	statuses []face   // by OnStatus
@@ -343,7 +371,15 @@ func (w *world) start() {
 // another returns one more manager on the same store: another replica.
 func (w *world) another() *task.Manager {
 	w.Helper()
+	desk, err := ask.NewDesk(env.System(), w.keys)
+	if err != nil {
+		w.Fatal(err)
+	}
 	m, err := task.New(task.Options{
+		Desk: desk,
+		Resume: func(ctx context.Context, _ string, caller port.Caller, saved []byte, answers []port.Answer) task.Ending {
+			return w.onResume(ctx, caller, string(saved), answers)
+		},
 		Store: w.store, Keys: w.keys, Env: env.System(), Backend: w.backend,
 		Dialect: func(string) port.TaskDialect { return dialect{w.onStatus} },
 		Logger:  slog.New(slog.NewTextHandler(w.logged, nil)), Times: w.times,
@@ -366,7 +402,25 @@ func (w *world) another() *task.Manager {
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.desk = desk
 	return m
+}
+
+// Get serves tasks/get to a session without a stream of its own.
+func (w *world) Get(ctx context.Context, backend string, caller port.Caller, handle string) (wire.Value, error) {
+	return w.Manager.Get(ctx, backend, caller, handle, nil)
+}
+
+// Result serves tasks/result to a client that cannot be asked there.
+func (w *world) Result(ctx context.Context, backend string, caller port.Caller, handle string) port.Outcome {
+	return w.Manager.Result(ctx, backend, caller, handle, nil)
+}
+
+// Drive follows a task whose client cannot be asked.
+func (w *world) Drive(ctx context.Context, backend string, caller port.Caller, seed wire.Value) (wire.Value, error) {
+	return w.Manager.Drive(ctx, task.Driven{
+		Backend: backend, Caller: caller, Seed: seed, OnState: func(wire.Value) {}, Questions: w.desk.Call(dialect{}, caller, nil),
+	})
 }
 
 // crash kills the process: it says nothing more to the store. Another one starts.

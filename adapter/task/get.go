@@ -23,8 +23,10 @@ type snapshot struct {
 // age is how long ago the backend said it.
 func (m *Manager) age(s *snapshot) time.Duration { return m.Env.Now().Sub(s.at) }
 
-// Get serves tasks/get: the face's rendering of the task's current state.
-func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, handle string) (wire.Value, error) {
+// Get serves tasks/get: the face's rendering of the task's current state. Own
+// returns the stream on which the caller's session can be asked if it does not
+// open tasks/result, or nil; it may be nil itself.
+func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, handle string, own func() port.Stream) (wire.Value, error) {
 	r, err := m.open(backend, caller, handle)
 	if err != nil {
 		return "", err
@@ -33,6 +35,7 @@ func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, h
 	if err != nil {
 		return "", err
 	}
+	rec = m.pose(ctx, r, caller, rec, own)
 	return m.render(r, &rec)
 }
 
@@ -193,9 +196,9 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 			return rec, nil
 		}
 		next := rec
-		next.take(doc, st)
+		asks := next.take(dialect, doc, st)
 		news := next.Change != rec.Change
-		if !news && rec.rev != 0 && !m.fading(&rec) {
+		if !news && !asks && rec.rev != 0 && !m.fading(&rec) {
 			rec = next // only lastUpdatedAt moved: nothing worth a write
 			break
 		}
@@ -247,16 +250,20 @@ func (m *Manager) announce(ctx context.Context, r ref, rec *record) {
 	if m.OnStatus == nil {
 		return
 	}
-	note, err := m.Dialect(r.backend).AppendStatus(nil, rec.doc, r.handle, time.UnixMilli(rec.Created))
+	note, shown, err := m.Dialect(r.backend).AppendStatus(nil, rec.doc, m.shown(r, rec))
 	if err != nil {
 		m.Logger.WarnContext(ctx, "status notification not rendered", "error", err)
 		return
 	}
 	m.tellMu.Lock()
 	defer m.tellMu.Unlock()
-	if last, known := m.told.Get(r.serial); known && last >= rec.rev {
+	last, known := m.told.Get(r.serial)
+	if known && last.rev >= rec.rev {
 		return // overtaken
 	}
-	m.told.Add(r.serial, rec.rev)
+	m.told.Add(r.serial, telling{rec.rev, shown})
+	if known && last.shown == shown {
+		return // nothing that a client would see
+	}
 	m.OnStatus(r.backend, r.owner, r.handle, note)
 }

@@ -139,7 +139,7 @@ func TestGetAfterNews(t *testing.T) {
 			other := w.another()
 			defer w.close(other)
 			for _, m := range []*task.Manager{w.Manager, other} {
-				if _, err := m.Get(w.Context(), backendName, alice, h); err != nil {
+				if _, err := m.Get(w.Context(), backendName, alice, h, nil); err != nil {
 					w.Fatal(err)
 				}
 			}

@@ -33,13 +33,15 @@ func (m *Manager) host(r ref, rec *record, h port.HostedTask) error {
 	if err != nil {
 		return fmt.Errorf("hosted task: %w", err)
 	}
-	rec.take(doc, st)
+	rec.take(dialect, doc, st)
 	return nil
 }
 
 // ended puts the end of a hosted call into the task's record.
-func (m *Manager) ended(r ref, rec *record, end Ending) error {
+func (m *Manager) ended(ctx context.Context, r ref, rec *record, end Ending) error {
 	switch {
+	case end.Round != nil:
+		return m.hostRound(ctx, r, rec, end.Round)
 	case end.Seed != "":
 		st, err := m.Dialect(r.backend).Read(end.Seed)
 		if err != nil {
@@ -121,6 +123,9 @@ func (m *Manager) runs(ctx context.Context, r ref, rec *record) (bool, error) {
 func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, error) {
 	if m.expired(&rec) {
 		return record{}, ErrUnknown
+	}
+	if rec.Call != "" {
+		return rec, nil // it waits for answers, and nothing runs
 	}
 	running, err := m.runs(ctx, r, &rec)
 	if err != nil {

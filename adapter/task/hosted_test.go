@@ -327,7 +327,7 @@ func TestLease(t *testing.T) {
 			defer w.close(other)
 			for range 20 {
 				after(minute)
-				out, err := other.Get(w.Context(), backendName, alice, told.ID)
+				out, err := other.Get(w.Context(), backendName, alice, told.ID, nil)
 				if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
 					w.Fatalf("Get at another replica: %s, %v; want it working", out, err)
 				}
@@ -348,7 +348,7 @@ func TestLease(t *testing.T) {
 			after(minute)
 			other := w.another()
 			defer w.close(other)
-			out, err := other.Get(w.Context(), backendName, alice, told.ID)
+			out, err := other.Get(w.Context(), backendName, alice, told.ID, nil)
 			if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
 				w.Errorf("Get at another replica: %s, %v; want it working", out, err)
 			}
@@ -369,7 +369,7 @@ func TestLease(t *testing.T) {
 			told := w.create(call(hour, task.Ending{Result: someResult}))
 			other := w.another()
 			defer w.close(other)
-			out, err := other.Get(w.Context(), backendName, alice, told.ID)
+			out, err := other.Get(w.Context(), backendName, alice, told.ID, nil)
 			if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
 				w.Errorf("Get at another replica: %s, %v; want it working", out, err)
 			}

@@ -20,9 +20,10 @@ type loop struct {
 }
 
 // Result serves tasks/result: it waits until the task has ended and returns
-// what the original call would have (A-R1). Ending ctx ends the wait, not the
-// task (A-R5).
-func (m *Manager) Result(ctx context.Context, backend string, caller port.Caller, handle string) port.Outcome {
+// what the original call would have (A-R1). Meanwhile the caller is asked the
+// task's questions on the stream, which may be nil. Ending ctx ends the wait, not
+// the task (A-R5).
+func (m *Manager) Result(ctx context.Context, backend string, caller port.Caller, handle string, stream port.Stream) port.Outcome {
 	r, err := m.open(backend, caller, handle)
 	if err != nil {
 		return port.Fail(err)
@@ -35,6 +36,7 @@ func (m *Manager) Result(ctx context.Context, backend string, caller port.Caller
 		m.prolong(ctx, r, &rec)
 		return m.payload(ctx, r, &rec)
 	}
+	defer m.Desk.Sit(r.serial, caller, stream)()
 	l := m.join(r, caller) //nolint:contextcheck // the loop serves others, too
 	if l == nil {
 		return port.Fail(errStopped)
@@ -68,9 +70,19 @@ func (m *Manager) join(r ref, caller port.Caller) *loop {
 		m.loops[r.serial] = l
 		m.work.Go(func() { m.poll(ctx, r, l) })
 	}
-	l.waiters++
+	if l.waiters++; l.waiters > 1 {
+		l.look() // there may be questions for the newcomer
+	}
 	l.caller = caller
 	return l
+}
+
+// look makes the loop look at once.
+func (l *loop) look() {
+	select {
+	case l.nudge <- struct{}{}:
+	default:
+	}
 }
 
 func (m *Manager) leave(r ref, l *loop) {
@@ -95,10 +107,7 @@ func (m *Manager) wake(serial string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if l := m.loops[serial]; l != nil {
-		select {
-		case l.nudge <- struct{}{}:
-		default:
-		}
+		l.look()
 	}
 }
 
@@ -131,6 +140,9 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 			unreachable = time.Time{}
 		case unreachable.IsZero():
 			unreachable = m.Env.Now()
+		}
+		if err == nil {
+			rec = m.pose(ctx, r, m.speaker(l), rec, nil)
 		}
 		if err == nil && rec.Final || err != nil && m.hopeless(err, unreachable) {
 			m.conclude(r.serial, rec, err)

@@ -10,6 +10,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
@@ -26,8 +27,15 @@ type Options struct {
 	Backend port.TaskBackend
 	// Dialect returns the task shapes of a backend and the face in front of it.
 	Dialect func(backend string) port.TaskDialect
-	Logger  *slog.Logger
-	Times   Times
+	// Desk has the streams on which clients are asked.
+	Desk *ask.Desk
+	// Resume goes on with a hosted call that has asked its client, with the
+	// answers and the credential of the caller who has given the last of them.
+	// Saved is that of the call's [Round]. Its context ends when the task is
+	// cancelled.
+	Resume func(ctx context.Context, backend string, caller port.Caller, saved []byte, answers []port.Answer) Ending
+	Logger *slog.Logger
+	Times  Times
 	// OnStatus gets the face's notification about a task that changed, for the
 	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
 	// block nor call the manager. May be nil.
@@ -88,10 +96,20 @@ type Manager struct {
 	trackMu sync.Mutex
 	tracked map[trackKey]map[string]tracking // by serial
 
-	// tellMu is held while OnStatus is called; told has the revision that was
-	// told last, by serial, so that an older one is never told after it.
+	// answers are the tasks whose answers are on their way to the backend.
+	answers map[string]*delivery
+
+	// tellMu is held while OnStatus is called; told has what was told last, by
+	// serial, so that nothing older is ever told after it.
 	tellMu sync.Mutex
-	told   *lru.Cache[string, state.Rev]
+	told   *lru.Cache[string, telling]
+}
+
+// telling is a status notification: the revision it was made from, and what a
+// client sees of it.
+type telling struct {
+	rev   state.Rev
+	shown string
 }
 
 var (
@@ -115,7 +133,7 @@ func New(o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := lru.New[string, state.Rev](recentSize)
+	told, err := lru.New[string, telling](recentSize)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +143,7 @@ func New(o Options) (*Manager, error) {
 		loops:   make(map[string]*loop),
 		running: make(map[string]context.CancelFunc),
 		tracked: make(map[trackKey]map[string]tracking),
+		answers: make(map[string]*delivery),
 	}
 	if m.presence, err = m.appear(); err != nil {
 		cancel(err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -40,10 +41,22 @@ type record struct {
 	// Body is the key of the record that has the document, if it is too large
 	// for this one.
 	Body string `json:"body,omitempty"`
+	// Session is the one that made the task, as the desk names it.
+	Session string `json:"session,omitempty"`
+	// Asks are the questions of the task.
+	Asks ask.Table `json:"asks,omitempty"`
+	// Call is the key of the record that has the hosted call while it waits for
+	// answers, Rounds how often it has asked.
+	Call   string `json:"call,omitempty"`
+	Rounds int    `json:"rounds,omitempty"`
 
 	doc  wire.Value // absent while it is in the body only
 	view wire.Value // the face's rendering, in place of a document in a body
 	rev  state.Rev
+	// withdrawn are requests that lose their question, and unsaved is a call that
+	// is not needed any more, once this is written.
+	withdrawn []ask.Request
+	unsaved   string
 	// until is when the store forgets the record.
 	until time.Time
 }
@@ -135,6 +148,7 @@ func (m *Manager) save(ctx context.Context, r ref, rec *record) error {
 		return fmt.Errorf("write task record: %w", err)
 	}
 	rec.rev, rec.until = rev, until
+	m.written(ctx, r, rec)
 	return nil
 }
 
@@ -192,8 +206,9 @@ func (m *Manager) cancelling(rec *record) bool {
 	return rec.Cancelling != 0 && m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) < cancelPatience
 }
 
-// take puts a document into the record.
-func (rec *record) take(doc wire.Value, st port.TaskState) {
+// take puts a document into the record, and reports whether the questions have
+// changed with it.
+func (rec *record) take(dialect port.TaskDialect, doc wire.Value, st port.TaskState) (asks bool) {
 	rec.doc, rec.view, rec.Body = doc, "", ""
 	rec.Change, rec.Cancelling = st.Change, 0
 	rec.Final = st.Status.Terminal()
@@ -206,4 +221,11 @@ func (rec *record) take(doc wire.Value, st port.TaskState) {
 		}
 		rec.Expires = from.Add(st.TTL).UnixMilli()
 	}
+	if rec.Final {
+		rec.unsaved, rec.Call = rec.Call, ""
+	}
+	if len(rec.Asks) == 0 && st.Status != port.TaskInputRequired {
+		return false
+	}
+	return rec.list(dialect.Questions(doc))
 }

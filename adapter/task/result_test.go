@@ -202,7 +202,7 @@ func TestResultSleepsThroughNothing(t *testing.T) {
 			other := w.another() // asks on its own, and knows nothing of our loop
 			defer w.close(other)
 			w.now("t1", port.TaskCompleted)
-			if _, err := other.Get(w.Context(), backendName, alice, h); err != nil {
+			if _, err := other.Get(w.Context(), backendName, alice, h, nil); err != nil {
 				w.Fatal(err)
 			}
 			w.get(h)

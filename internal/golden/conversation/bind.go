@@ -17,6 +17,7 @@ const (
 	kindID     = "id"
 	kindToken  = "progress token"
 	kindHandle = "handle"
+	kindAsked  = "request to the client"
 )
 
 // bindings holds what placeholders stand for. No two of a kind stand for the same
@@ -72,6 +73,21 @@ type place struct {
 	names   []string // of the members that lead here; "" for an element
 	index   int      // of an element
 	ordered bool     // the order of members counts
+	asks    bool     // the message is, takes back or answers a request to the client
+}
+
+// begin is the place of a whole message.
+func begin(leg Leg, message wire.Value) place {
+	p := place{leg: leg}
+	isRequest := message.Get("method").Present() && message.Get("id").Present()
+	switch leg {
+	case BridgeToClient:
+		p.asks = isRequest || message.Get("method") == `"notifications/cancelled"`
+	case ClientToBridge:
+		p.asks = !message.Get("method").Present()
+	case BridgeToUpstream, UpstreamToBridge:
+	}
+	return p
 }
 
 func (p place) member(name string) place {
@@ -79,7 +95,7 @@ func (p place) member(name string) place {
 	if p.path != "" {
 		path = p.path + "." + name
 	}
-	next := place{leg: p.leg, path: path, names: append(p.names[:len(p.names):len(p.names)], name)}
+	next := place{leg: p.leg, asks: p.asks, path: path, names: append(p.names[:len(p.names):len(p.names)], name)}
 	next.ordered = p.ordered || userData(name)
 	return next
 }
@@ -118,6 +134,9 @@ func (p place) placeholder(v wire.Value) (ref, bool) {
 				return ref{kind, text}, true
 			}
 		}
+	}
+	if p.asks && (p.at("id") || p.at("params", "requestId")) {
+		return ref{kindAsked, string(v)}, true
 	}
 	upstream := p.leg == BridgeToUpstream || p.leg == UpstreamToBridge
 	switch {

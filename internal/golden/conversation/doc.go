@@ -52,10 +52,12 @@
 // more, as <cursor:2>, binds on first use: it must stay equal, stands for the same
 // value where it is sent back, and if it is opaque for a value of its own.
 //
-// Three things bind without a mark. The ids of b>u requests are the bridge's: any
+// Four things bind without a mark. The ids of b>u requests are the bridge's: any
 // id that was not used before is right, and stands for it wherever the upstream
 // uses it, subscription ids included. So do the progress tokens of b>u requests.
-// A taskId on the client's leg that begins with "b." is an opaque handle.
+// A taskId on the client's leg that begins with "b." is an opaque handle. The id of
+// a request to the client is the bridge's: any integer is right, and stands for it
+// where the client answers or the bridge takes the request back.
 //
 // "_meta":"@NAME" stands for the object that a macro of the suite names, and a
 // member "...":"@NAME" for the members of that object.

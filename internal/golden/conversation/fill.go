@@ -15,7 +15,7 @@ func (m *Matcher) Fill(leg Leg, in wire.Value) (wire.Value, error) {
 	if err != nil {
 		return "", err
 	}
-	return m.fill(place{leg: leg}, in)
+	return m.fill(begin(leg, in), in)
 }
 
 // FillText is [Matcher.Fill] for the value of a header.
@@ -30,7 +30,7 @@ func (m *Matcher) fill(p place, in wire.Value) (wire.Value, error) {
 		switch v, known := m.bound.values[r]; {
 		case known:
 			return v, nil
-		case r.kind != kindID && r.kind != kindToken:
+		case r.kind != kindID && r.kind != kindToken && r.kind != kindAsked:
 			return "", fmt.Errorf("%s: %s stands for nothing yet", p.path, r.name)
 		}
 	}
@@ -120,7 +120,7 @@ func (m *Matcher) macro(name string) (wire.Value, error) {
 // agrees with the expected message keeps its placeholders and macros, and values
 // that placeholders stand for are named by them.
 func (m *Matcher) Render(leg Leg, want, got wire.Value) wire.Value {
-	return m.render(place{leg: leg}, want, got)
+	return m.render(begin(leg, want), want, got)
 }
 
 func (m *Matcher) render(p place, want, got wire.Value) wire.Value {
@@ -166,7 +166,7 @@ func counterpart(want wire.Value, at place) wire.Value {
 
 // named returns the placeholder that stands for a value at this place.
 func (m *Matcher) named(p place, got wire.Value) wire.Value {
-	for kind, probe := range map[string]wire.Value{kindID: "0", kindToken: "0", kindHandle: `"b.x"`} {
+	for kind, probe := range map[string]wire.Value{kindID: "0", kindToken: "0", kindAsked: "0", kindHandle: `"b.x"`} {
 		r, binds := p.placeholder(probe)
 		if !binds || r.kind != kind {
 			continue

@@ -36,7 +36,7 @@ func (m *Matcher) Match(leg Leg, want, got wire.Value) ([]Difference, error) {
 		return nil, err
 	}
 	c := comparison{m: m, bound: m.bound.clone()}
-	c.value(place{leg: leg}, want, got)
+	c.value(begin(leg, want), want, got)
 	if len(c.diffs) == 0 {
 		m.bound = c.bound
 	}
@@ -45,7 +45,7 @@ func (m *Matcher) Match(leg Leg, want, got wire.Value) ([]Difference, error) {
 
 // Agrees reports whether [Matcher.Match] would find no difference. Nothing binds.
 func (m *Matcher) Agrees(leg Leg, want, got wire.Value) bool {
-	return m.agrees(place{leg: leg}, want, got)
+	return m.agrees(begin(leg, want), want, got)
 }
 
 // MatchText compares a text, the value of a header, with the expected one.
@@ -97,6 +97,10 @@ func (c *comparison) value(p place, want, got wire.Value) {
 // opaque binds a placeholder to got.
 func (c *comparison) opaque(r ref, got wire.Value) (problem string) {
 	switch r.kind {
+	case kindAsked:
+		if !got.IsInteger() {
+			return "an integer"
+		}
 	case kindID, kindToken:
 		if got.Kind() != wire.KindString && !got.IsInteger() {
 			return "a string or an integer"
@@ -190,8 +194,9 @@ func elements(v wire.Value) (all []wire.Value) {
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// meaningful are the wildcards whose values are not opaque.
-var meaningful = map[string]bool{"text": true, "int": true, "now": true, "cancel time": true, "local createdAt": true}
+// meaningful are the wildcards whose values are not opaque, and the ids of requests
+// to clients, of which every session has its own.
+var meaningful = map[string]bool{kindAsked: true, "text": true, "int": true, "now": true, "cancel time": true, "local createdAt": true}
 
 // wild says what is wrong with a value where a wildcard stands, or nothing.
 func (m *Matcher) wild(name string, got wire.Value) string {

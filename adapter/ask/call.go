@@ -1,0 +1,195 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// Call puts the questions that come up in one plain call to its client, on the
+// call's own stream (A-M1, A-T12). It belongs to one goroutine. Close must be
+// called.
+type Call struct {
+	desk    *Desk
+	dialect port.QuestionDialect
+	caller  port.Caller
+	stream  port.Stream
+
+	round     int
+	table     Table
+	questions map[string]port.Question // listed, by key
+	responses chan Response
+}
+
+// Response is what the client has answered to a question.
+type Response struct {
+	key     string
+	session string
+	message jsonrpc.Message
+}
+
+// Refusal says that a question stays without an answer: the client cannot be
+// asked, has refused, or has not answered in time (A-M6, §4.11). Message may be
+// shown to the client.
+type Refusal struct{ Message string }
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Message }
+
+var (
+	Unaskable   = &Refusal{"The server asked for input that this client cannot be asked for."}
+	errTooMany  = &Refusal{"The server asked for too much input at once."}
+	errNoAnswer = &Refusal{"The client did not answer in time."}
+	errLeft     = errors.New("the client is gone")
+)
+
+// Call returns the questions of a call whose client is asked on stream, which may
+// be nil.
+func (d *Desk) Call(dialect port.QuestionDialect, caller port.Caller, stream port.Stream) *Call {
+	return &Call{
+		desk: d, dialect: dialect, caller: caller, stream: stream,
+		responses: make(chan Response, 2*maxOpen), // those of a round that has ended may still be in it
+	}
+}
+
+// space is the namespace of the current round's keys.
+func (c *Call) space() string { return strconv.Itoa(c.round) }
+
+// Ask puts all questions of a round at once and returns their answers, in order,
+// when there are all of them (A-M2). The error is a *[Refusal], or the cause when
+// ctx or the stream has ended. Whatever is open then is withdrawn.
+func (c *Call) Ask(ctx context.Context, questions []port.Question, timeout time.Duration) ([]port.Answer, error) {
+	if len(questions) > maxOpen {
+		return nil, errTooMany
+	}
+	c.round++
+	defer c.Close()
+	if err := c.List(ctx, questions); err != nil {
+		return nil, err
+	}
+	timer := c.desk.env.NewTimer(timeout)
+	defer timer.Stop()
+	for !c.table.Answered(c.space(), questions) {
+		select {
+		case r := <-c.responses:
+			if err := c.Take(r); err != nil {
+				return nil, err
+			}
+		case <-timer.C:
+			return nil, errNoAnswer
+		case <-c.stream.Gone():
+			return nil, errLeft
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return c.table.Answers(c.space()), nil
+}
+
+// List takes note of what the backend lists: new questions are put to the client,
+// or dismissed where it cannot be asked, and requests whose question has gone are
+// withdrawn. The error is a *[Refusal] for a question that can be neither put nor
+// dismissed.
+func (c *Call) List(ctx context.Context, questions []port.Question) error {
+	_, withdrawn := c.table.List(c.space(), questions)
+	c.withdraw(withdrawn)
+	c.questions = make(map[string]port.Question, len(questions))
+	for _, q := range questions {
+		c.questions[q.Key] = q
+		e := c.table.Entry(c.space(), q.Key)
+		if e == nil || e.State != New {
+			continue
+		}
+		if err := c.put(ctx, e, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put asks one question.
+func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
+	if c.stream == nil || !c.stream.Asks() || c.dialect.Check(q, c.caller) != nil {
+		return c.dismiss(e, q, Unaskable)
+	}
+	id, err := c.stream.NewID(ctx)
+	if err != nil {
+		return err
+	}
+	session := c.desk.Session(c.caller)
+	request, err := c.dialect.AppendQuestion(nil, q, c.caller, port.Ask{
+		ID: id, ElicitationID: c.desk.ElicitationID(session, string(id)),
+	})
+	if err != nil {
+		return c.dismiss(e, q, Unaskable)
+	}
+	r := Request{ID: string(id), Session: session, Stream: c.desk.Place(c.stream, false)}
+	e.State, e.Requests = Asked, append(e.Requests, r)
+	c.desk.expect(callKey{session, r.ID}, func(m jsonrpc.Message) { c.responses <- Response{q.Key, session, m} })
+	return c.stream.Send(request)
+}
+
+// dismiss gives a question the answer that stands for none, or refuses.
+func (c *Call) dismiss(e *Entry, q port.Question, refusal error) error {
+	answer, ok := c.dialect.Dismissal(q)
+	if !ok {
+		return refusal
+	}
+	e.Reply(answer, "", "")
+	return nil
+}
+
+// Responses delivers what the client answers, for Take.
+func (c *Call) Responses() <-chan Response { return c.responses }
+
+// Take records an answer. What is no answer counts as the client's error: it is
+// a dismissal where there is one, and a *[Refusal] otherwise.
+func (c *Call) Take(r Response) error {
+	e := c.table.Asked(r.session, string(r.message.ID))
+	if e == nil || e.State != Asked {
+		return nil // withdrawn meanwhile
+	}
+	q := c.questions[r.key]
+	answer, err := c.dialect.Answer(q, r.message)
+	if err != nil {
+		return c.dismiss(e, q, Refused(err))
+	}
+	c.desk.Forget(e.Requests)
+	e.Reply(answer, r.session, string(r.message.ID))
+	return nil
+}
+
+// Refused returns the refusal for what was no answer.
+func Refused(err error) *Refusal {
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) && rpc.Message != "" {
+		return &Refusal{rpc.Message}
+	}
+	return &Refusal{"The client's answer is not one: " + err.Error()}
+}
+
+// Unsent returns the answers that the backend has to be told.
+func (c *Call) Unsent() []port.Answer { return c.table.Unsent(c.space()) }
+
+// Acknowledge notes that the backend has taken answers.
+func (c *Call) Acknowledge(answers []port.Answer) { c.table.Acknowledge(c.space(), answers) }
+
+// Close withdraws what is open. The call may go on with another round.
+func (c *Call) Close() {
+	_, withdrawn := c.table.List(c.space(), nil)
+	c.withdraw(withdrawn)
+	for len(c.responses) > 0 {
+		<-c.responses
+	}
+}
+
+func (c *Call) withdraw(requests []Request) {
+	for _, r := range requests {
+		c.desk.unexpect(callKey{r.Session, r.ID})
+	}
+	c.desk.Withdraw(c.dialect, requests)
+}

@@ -1,0 +1,277 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/ask"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+const (
+	// poseAttempts bounds how often putting questions starts over because the
+	// record changed under it.
+	poseAttempts = 8
+	// maxRequests is how many requests of a question can still be answered.
+	maxRequests = 8
+)
+
+// space is the namespace of the questions that the record's document lists: a
+// hosted call has one for each round, and the task that it may become another
+// (A-M10).
+func (rec *record) space() string {
+	if rec.TaskID != "" {
+		return "task"
+	}
+	return strconv.Itoa(rec.Rounds)
+}
+
+// list takes note of the questions that the document lists.
+func (rec *record) list(questions []port.Question) (changed bool) {
+	asks := rec.Asks.Clone() // other copies of the record have the old one
+	changed, withdrawn := asks.List(rec.space(), questions)
+	rec.Asks, rec.withdrawn = asks, append(rec.withdrawn, withdrawn...)
+	return changed
+}
+
+// answered reports whether all questions that the document lists are answered.
+func (m *Manager) answered(r ref, rec *record) bool {
+	return len(rec.Asks) > 0 && rec.Asks.Answered(rec.space(), m.Dialect(r.backend).Questions(rec.doc))
+}
+
+// written does what was waiting for the record to be durable.
+func (m *Manager) written(ctx context.Context, r ref, rec *record) {
+	m.Desk.Withdraw(m.Dialect(r.backend), rec.withdrawn)
+	if rec.unsaved != "" {
+		if err := m.Store.Delete(ctx, rec.unsaved, state.Always); err != nil {
+			m.Logger.WarnContext(ctx, "saved call not removed", "error", err) // it expires
+		}
+	}
+	rec.withdrawn, rec.unsaved = nil, ""
+}
+
+// pose puts the questions of a task to those who can be asked now, and sees to it
+// that the answers reach the backend. It returns the record as it is then. A
+// failure is logged: the next look at the task tries again.
+func (m *Manager) pose(ctx context.Context, r ref, caller port.Caller, rec record, own func() port.Stream) record {
+	if rec.Final || len(rec.Asks) == 0 || m.cancelling(&rec) {
+		return rec
+	}
+	for range poseAttempts {
+		t := m.newTurn(r, caller, rec, own)
+		next, err := t.take(ctx)
+		if errors.Is(err, state.ErrConflict) {
+			if rec, err = m.load(ctx, r); err == nil && !rec.Final {
+				continue
+			}
+		}
+		if err != nil {
+			m.Logger.WarnContext(ctx, "questions of a task not put", "backend", r.backend, "error", port.Reason(err))
+			return rec
+		}
+		if rec = next; !rec.Final && m.owes(r, &rec) {
+			m.deliver(r, caller) //nolint:contextcheck // it outlives this look at the task
+		}
+		return rec
+	}
+	return rec
+}
+
+// turn is one look at the open questions of a task.
+type turn struct {
+	m         *Manager
+	r         ref
+	dialect   port.TaskDialect
+	caller    port.Caller // who looks
+	own       func() port.Stream
+	seats     []*ask.Seat
+	rec       record
+	changed   bool
+	requests  []posed
+	withdrawn []posed
+}
+
+// posed is a message to a client that waits for the record to be durable.
+type posed struct {
+	stream  port.Stream
+	message []byte
+	session string // of a request
+	id      string
+}
+
+func (m *Manager) newTurn(r ref, caller port.Caller, rec record, own func() port.Stream) *turn {
+	rec.Asks = rec.Asks.Clone()
+	return &turn{
+		m: m, r: r, dialect: m.Dialect(r.backend), caller: caller, own: own, seats: m.Desk.Seats(r.serial), rec: rec,
+	}
+}
+
+// take goes through the questions, makes what comes of it durable and only then
+// tells the clients.
+func (t *turn) take(ctx context.Context) (record, error) {
+	for _, q := range t.open() {
+		refusal, err := t.question(ctx, q)
+		if err != nil {
+			return record{}, err
+		}
+		if refusal != nil {
+			return t.m.giveUp(ctx, t.r, t.caller, t.rec, refusal.Message)
+		}
+	}
+	if !t.changed {
+		return t.rec, nil
+	}
+	for _, p := range t.requests {
+		if err := t.m.point(ctx, t.r, &t.rec, p); err != nil {
+			return record{}, err
+		}
+	}
+	if err := t.m.save(ctx, t.r, &t.rec); err != nil {
+		return record{}, err
+	}
+	for _, p := range slices.Concat(t.withdrawn, t.requests) {
+		_ = p.stream.Send(p.message) // one that is lost is put again
+	}
+	if t.m.answered(t.r, &t.rec) {
+		t.m.announce(ctx, t.r, &t.rec)
+	}
+	return t.rec, nil
+}
+
+// open lists the questions that are to be put: those that never were, and those
+// whose request nobody reads any more (A-I9).
+func (t *turn) open() []port.Question {
+	var out []port.Question
+	for _, q := range t.dialect.Questions(t.rec.doc) {
+		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
+		if e == nil || e.State != ask.New && e.State != ask.Asked {
+			continue
+		}
+		if e.State == ask.Asked && !t.m.Desk.Lost(e.Requests[len(e.Requests)-1], len(t.seats) > 0) {
+			continue
+		}
+		out = append(out, q)
+	}
+	if len(out) > 0 && len(t.seats) == 0 && !t.due() {
+		return nil
+	}
+	return out
+}
+
+// due reports whether the session that polls has to be asked on its own stream.
+func (t *turn) due() bool {
+	if t.own == nil {
+		return false
+	}
+	st, err := t.dialect.Read(t.rec.doc)
+	if err != nil {
+		return false
+	}
+	return t.m.Desk.Polled(t.r.serial, t.caller, t.m.interval(st))
+}
+
+// question puts one question to the first who can be asked. Where nobody can, it
+// is dismissed, or refused if it cannot be dismissed (§4.11).
+func (t *turn) question(ctx context.Context, q port.Question) (*ask.Refusal, error) {
+	e := t.rec.Asks.Entry(t.rec.space(), q.Key)
+	if e.Differs(q) {
+		t.m.Logger.WarnContext(ctx, "a backend has changed a question under its key", "backend", t.r.backend)
+	}
+	for _, seat := range t.seats {
+		if t.dialect.Check(q, seat.Caller) == nil {
+			return nil, t.put(ctx, e, q, seat.Caller, seat.Stream, false)
+		}
+	}
+	if len(t.seats) == 0 {
+		if t.dialect.Check(q, t.caller) == nil {
+			if stream := t.own(); stream != nil {
+				return nil, t.put(ctx, e, q, t.caller, stream, true)
+			}
+			return nil, nil // there is nowhere to ask yet
+		}
+		if t.rec.Session != t.m.Desk.Session(t.caller) {
+			return nil, nil // another session of the owner may be able to answer
+		}
+	}
+	if e.State == ask.Asked {
+		return nil, nil // it could be asked once, and may be again
+	}
+	answer, ok := t.dialect.Dismissal(q)
+	if !ok {
+		return ask.Unaskable, nil
+	}
+	e.Reply(answer, "", "")
+	t.changed = true
+	return nil, nil
+}
+
+// put prepares the request for one question, and takes an older one back.
+func (t *turn) put(ctx context.Context, e *ask.Entry, q port.Question, caller port.Caller, stream port.Stream, own bool) error {
+	id, err := stream.NewID(ctx)
+	if err != nil {
+		return err
+	}
+	request, err := t.dialect.AppendQuestion(nil, q, caller, port.Ask{
+		ID: id, Handle: t.r.handle, ElicitationID: t.m.Desk.ElicitationID(t.r.serial, e.Key),
+	})
+	if err != nil {
+		return err
+	}
+	session := t.m.Desk.Session(caller)
+	if n := len(e.Requests); n > 0 {
+		last := e.Requests[n-1]
+		t.m.Desk.Forget([]ask.Request{last})
+		if last.Session == session {
+			t.withdrawn = append(t.withdrawn, posed{stream: stream, message: t.dialect.AppendWithdrawal(nil, wire.Value(last.ID))})
+		}
+	}
+	e.State = ask.Asked
+	e.Requests = append(e.Requests[max(0, len(e.Requests)-maxRequests+1):], ask.Request{
+		ID: string(id), Session: session, Stream: t.m.Desk.Place(stream, own),
+	})
+	t.requests = append(t.requests, posed{stream, request, session, string(id)})
+	t.changed = true
+	return nil
+}
+
+func pointerKey(session, id string) string { return "question/" + session + "/" + id }
+
+// pointer leads from a request to its task.
+type pointer struct {
+	Handle string `json:"handle"`
+}
+
+// point makes it possible to find the task of a request by its answer.
+func (m *Manager) point(ctx context.Context, r ref, rec *record, p posed) error {
+	value, err := json.Marshal(pointer{r.handle})
+	if err != nil {
+		return fmt.Errorf("write a question: %w", err)
+	}
+	_, err = m.Store.Put(ctx, state.Record{
+		Key: pointerKey(p.session, p.id), Value: value, Expires: m.recordExpiry(rec),
+	}, state.Always)
+	if err != nil {
+		return fmt.Errorf("write a question: %w", err)
+	}
+	return nil
+}
+
+// hostRound puts the questions of a hosted call into its record, and saves the call
+// until they are answered (A-M8). The call is durable before the record that names
+// it.
+func (m *Manager) hostRound(ctx context.Context, r ref, rec *record, round *Round) error {
+	key := recordKey(r) + "/" + "call" + strconv.Itoa(rec.Rounds+1)
+	if err := m.putBody(ctx, key, wire.Value(round.Saved), time.UnixMilli(rec.Expires)); err != nil {
+		return err
+	}
+	rec.Rounds++
+	rec.Call, rec.Runner = key, ""
+	return m.host(r, rec, port.HostedTask{Status: port.TaskInputRequired, TTL: lifetime(rec), Questions: round.Questions})
+}
