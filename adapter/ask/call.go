@@ -40,8 +40,10 @@ type Refusal struct{ Message string }
 // Error implements error.
 func (r *Refusal) Error() string { return r.Message }
 
+// Unaskable is the refusal of a question that nobody can be asked.
+var Unaskable = &Refusal{"The server asked for input that this client cannot be asked for."}
+
 var (
-	Unaskable   = &Refusal{"The server asked for input that this client cannot be asked for."}
 	errTooMany  = &Refusal{"The server asked for too much input at once."}
 	errNoAnswer = &Refusal{"The client did not answer in time."}
 	errLeft     = errors.New("the client is gone")
@@ -139,7 +141,7 @@ func (c *Call) dismiss(e *Entry, q port.Question, refusal error) error {
 	if !ok {
 		return refusal
 	}
-	e.Reply(answer, "", "")
+	e.Reply(answer)
 	return nil
 }
 
@@ -154,12 +156,13 @@ func (c *Call) Take(r Response) error {
 		return nil // withdrawn meanwhile
 	}
 	q := c.questions[r.key]
+	c.desk.Forget(e.Requests)
 	answer, err := c.dialect.Answer(q, r.message)
 	if err != nil {
+		e.Requests = nil // it is answered, so it is not withdrawn
 		return c.dismiss(e, q, Refused(err))
 	}
-	c.desk.Forget(e.Requests)
-	e.Reply(answer, r.session, string(r.message.ID))
+	e.Reply(answer)
 	return nil
 }
 

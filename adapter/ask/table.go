@@ -174,16 +174,18 @@ func (t *Table) Answered(space string, questions []port.Question) bool {
 	return len(questions) > 0
 }
 
-// Reply records an answer to the entry's question, and returns the requests that
-// are open besides the one that brought it.
-func (e *Entry) Reply(answer wire.Value, session, id string) (others []Request) {
+// Reply records an answer to the entry's question.
+func (e *Entry) Reply(answer wire.Value) { e.State, e.Answer = Answered, string(answer) }
+
+// Others returns the requests for the question besides this one.
+func (e *Entry) Others(session, id string) []Request {
+	var out []Request
 	for _, r := range e.Requests {
 		if r.Session != session || r.ID != id {
-			others = append(others, r)
+			out = append(out, r)
 		}
 	}
-	e.State, e.Answer = Answered, string(answer)
-	return others
+	return out
 }
 
 // Unsent returns the answers that an update has to carry, by the keys of the

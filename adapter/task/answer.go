@@ -68,17 +68,17 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 	if err != nil {
 		var ok bool
 		if answer, ok = dialect.Dismissal(q); !ok {
+			e.Requests = e.Others(session, string(response.ID)) // this one is answered, so it is not withdrawn
 			_, err := m.giveUp(ctx, r, caller, rec, ask.Refused(err).Message)
 			return err
 		}
 	}
-	mine := e.Requests
-	others := e.Reply(answer, session, string(response.ID))
+	e.Reply(answer)
 	if err := m.save(ctx, r, &rec); err != nil {
 		return err
 	}
-	m.Desk.Withdraw(dialect, others)
-	m.Desk.Forget(mine)
+	m.Desk.Withdraw(dialect, e.Others(session, string(response.ID)))
+	m.Desk.Forget(e.Requests)
 	if m.answered(r, &rec) {
 		m.announce(ctx, r, &rec)
 	}

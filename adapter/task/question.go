@@ -207,7 +207,7 @@ func (t *turn) question(ctx context.Context, q port.Question) (*ask.Refusal, err
 	if !ok {
 		return ask.Unaskable, nil
 	}
-	e.Reply(answer, "", "")
+	e.Reply(answer)
 	t.changed = true
 	return nil, nil
 }
