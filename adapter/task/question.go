@@ -136,6 +136,7 @@ func (t *turn) take(ctx context.Context) (record, error) {
 	if err := t.m.save(ctx, t.r, &t.rec); err != nil {
 		return record{}, err
 	}
+	t.m.refresh(t.r, &t.rec)
 	for _, p := range slices.Concat(t.withdrawn, t.requests) {
 		_ = p.stream.Send(p.message) // one that is lost is put again
 	}
@@ -143,6 +144,15 @@ func (t *turn) take(ctx context.Context) (record, error) {
 		t.m.announce(ctx, t.r, &t.rec)
 	}
 	return t.rec, nil
+}
+
+// refresh keeps what the backend has said last: that its questions were put is
+// nothing new to it (A-T21).
+func (m *Manager) refresh(r ref, rec *record) {
+	if snap, ok := m.recent.Peek(r.serial); ok {
+		snap.rec = *rec
+		m.recent.Add(r.serial, snap)
+	}
 }
 
 // open lists the questions that are to be put: those that never were, and those
