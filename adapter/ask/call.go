@@ -32,20 +32,20 @@ type Response struct {
 	message jsonrpc.Message
 }
 
-// Refusal says that a question stays without an answer: the client cannot be
+// RefusalError says that a question stays without an answer: the client cannot be
 // asked, has refused, or has not answered in time (A-M6, §4.11). Message may be
 // shown to the client.
-type Refusal struct{ Message string }
+type RefusalError struct{ Message string }
 
 // Error implements error.
-func (r *Refusal) Error() string { return r.Message }
+func (r *RefusalError) Error() string { return r.Message }
 
-// Unaskable is the refusal of a question that nobody can be asked.
-var Unaskable = &Refusal{"The server asked for input that this client cannot be asked for."}
+// ErrNobody refuses a question that nobody can be asked.
+var ErrNobody = &RefusalError{"The server asked for input that this client cannot be asked for."}
 
 var (
-	errTooMany  = &Refusal{"The server asked for too much input at once."}
-	errNoAnswer = &Refusal{"The client did not answer in time."}
+	errTooMany  = &RefusalError{"The server asked for too much input at once."}
+	errNoAnswer = &RefusalError{"The client did not answer in time."}
 	errLeft     = errors.New("the client is gone")
 )
 
@@ -62,7 +62,7 @@ func (d *Desk) Call(dialect port.QuestionDialect, caller port.Caller, stream por
 func (c *Call) space() string { return strconv.Itoa(c.round) }
 
 // Ask puts all questions of a round at once and returns their answers, in order,
-// when there are all of them (A-M2). The error is a *[Refusal], or the cause when
+// when there are all of them (A-M2). The error is a *[RefusalError], or the cause when
 // ctx or the stream has ended. Whatever is open then is withdrawn.
 func (c *Call) Ask(ctx context.Context, questions []port.Question, timeout time.Duration) ([]port.Answer, error) {
 	if len(questions) > maxOpen {
@@ -94,7 +94,7 @@ func (c *Call) Ask(ctx context.Context, questions []port.Question, timeout time.
 
 // List takes note of what the backend lists: new questions are put to the client,
 // or dismissed where it cannot be asked, and requests whose question has gone are
-// withdrawn. The error is a *[Refusal] for a question that can be neither put nor
+// withdrawn. The error is a *[RefusalError] for a question that can be neither put nor
 // dismissed.
 func (c *Call) List(ctx context.Context, questions []port.Question) error {
 	_, withdrawn := c.table.List(c.space(), questions)
@@ -116,7 +116,7 @@ func (c *Call) List(ctx context.Context, questions []port.Question) error {
 // put asks one question.
 func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
 	if c.stream == nil || !c.stream.Asks() || c.dialect.Check(q, c.caller) != nil {
-		return c.dismiss(e, q, Unaskable)
+		return c.dismiss(e, q, ErrNobody)
 	}
 	id, err := c.stream.NewID(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
 		ID: id, ElicitationID: c.desk.ElicitationID(session, string(id)),
 	})
 	if err != nil {
-		return c.dismiss(e, q, Unaskable)
+		return c.dismiss(e, q, ErrNobody)
 	}
 	r := Request{ID: string(id), Session: session, Stream: c.desk.Place(c.stream, false)}
 	e.State, e.Requests = Asked, append(e.Requests, r)
@@ -149,7 +149,7 @@ func (c *Call) dismiss(e *Entry, q port.Question, refusal error) error {
 func (c *Call) Responses() <-chan Response { return c.responses }
 
 // Take records an answer. What is no answer counts as the client's error: it is
-// a dismissal where there is one, and a *[Refusal] otherwise.
+// a dismissal where there is one, and a *[RefusalError] otherwise.
 func (c *Call) Take(r Response) error {
 	e := c.table.Asked(r.session, string(r.message.ID))
 	if e == nil || e.State != Asked {
@@ -167,12 +167,12 @@ func (c *Call) Take(r Response) error {
 }
 
 // Refused returns the refusal for what was no answer.
-func Refused(err error) *Refusal {
+func Refused(err error) *RefusalError {
 	var rpc *jsonrpc.Error
 	if errors.As(err, &rpc) && rpc.Message != "" {
-		return &Refusal{rpc.Message}
+		return &RefusalError{rpc.Message}
 	}
-	return &Refusal{"The client's answer is not one: " + err.Error()}
+	return &RefusalError{"The client's answer is not one: " + err.Error()}
 }
 
 // Unsent returns the answers that the backend has to be told.

@@ -64,7 +64,7 @@ const (
 
 var (
 	errCallTotal = errors.New("the call took longer than times.call_total")
-	errRounds    = &ask.Refusal{Message: "The server asked for input too often."}
+	errRounds    = &ask.RefusalError{Message: "The server asked for input too often."}
 )
 
 // answer is the server's answer to a request: raw as it came, and read. With
@@ -107,7 +107,7 @@ func (d *dialogue) patient(ctx context.Context, e env.Env, retry ext2026.Retry) 
 }
 
 // complete sends a request and answers the server's questions, by asking the
-// client, until it has an answer (§4.4). The error is an *[ask.Refusal] when a
+// client, until it has an answer (§4.4). The error is an *[ask.RefusalError] when a
 // question stays without one.
 func (u *Upgrade) complete(ctx context.Context, d *dialogue) (answer, error) {
 	ctx, cancel := env.WithTimeout(ctx, u.env, u.times.CallTotal, errCallTotal)
@@ -147,7 +147,7 @@ func inputAnswers(answers []port.Answer) []mapping.InputAnswer {
 
 // unanswered is the end of a request whose questions were not answered (A-M6): a
 // tool error, where there is such a thing.
-func unanswered(x *port.Exchange, refusal *ask.Refusal) port.Outcome {
+func unanswered(x *port.Exchange, refusal *ask.RefusalError) port.Outcome {
 	if x.Message.Method == ext2026.MethodToolsCall {
 		return port.Outcome{Result: wire.Value(mapping.AppendDownFailedResult(nil, refusal.Message, ""))}
 	}

@@ -226,7 +226,7 @@ func subscriber(x *port.Exchange) port.Subscriber {
 func (u *Upgrade) fail(x *port.Exchange, err error) port.Outcome {
 	var (
 		rpc     *jsonrpc.Error
-		refusal *ask.Refusal
+		refusal *ask.RefusalError
 	)
 	if errors.As(err, &refusal) {
 		return unanswered(x, refusal)

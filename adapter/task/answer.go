@@ -83,7 +83,7 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 		m.announce(ctx, r, &rec)
 	}
 	if m.owes(r, &rec) {
-		m.deliver(r, caller) //nolint:contextcheck // it outlives the request that brought the answer
+		m.deliver(r, caller)
 	}
 	return nil
 }

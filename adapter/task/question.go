@@ -77,7 +77,7 @@ func (m *Manager) pose(ctx context.Context, r ref, caller port.Caller, rec recor
 			return rec
 		}
 		if rec = next; !rec.Final && m.owes(r, &rec) {
-			m.deliver(r, caller) //nolint:contextcheck // it outlives this look at the task
+			m.deliver(r, caller)
 		}
 		return rec
 	}
@@ -189,7 +189,7 @@ func (t *turn) due() bool {
 
 // question puts one question to the first who can be asked. Where nobody can, it
 // is dismissed, or refused if it cannot be dismissed (§4.11).
-func (t *turn) question(ctx context.Context, q port.Question) (*ask.Refusal, error) {
+func (t *turn) question(ctx context.Context, q port.Question) (*ask.RefusalError, error) {
 	e := t.rec.Asks.Entry(t.rec.space(), q.Key)
 	if e.Differs(q) {
 		t.m.Logger.WarnContext(ctx, "a backend has changed a question under its key", "backend", t.r.backend)
@@ -215,7 +215,7 @@ func (t *turn) question(ctx context.Context, q port.Question) (*ask.Refusal, err
 	}
 	answer, ok := t.dialect.Dismissal(q)
 	if !ok {
-		return ask.Unaskable, nil
+		return ask.ErrNobody, nil
 	}
 	e.Reply(answer)
 	t.changed = true
