@@ -121,8 +121,8 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	b.tasks, err = task.New(task.Options{
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Backend: modern, Dialect: modern.Dialect, Times: taskTimes(b.cfg.Times), Desk: desk,
-		Resume: func(ctx context.Context, backend string, caller port.Caller, saved []byte, answers []port.Answer) task.Ending {
-			return upgrade.Resume(ctx, backend, caller, saved, answers)
+		Resume: func(ctx context.Context, backend string, caller port.Caller, call task.Resumption) task.Ending {
+			return upgrade.Resume(ctx, backend, caller, call)
 		},
 		OnStatus: hub.status,
 		OnTask: func(backend string, caller port.Caller, taskID string, live bool) {

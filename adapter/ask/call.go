@@ -19,10 +19,12 @@ type Call struct {
 	caller  port.Caller
 	stream  port.Stream
 
-	round     int
+	round     int // that the server is in
+	asked     int // rounds that were about something new
 	table     Table
 	questions map[string]port.Question // listed, by key
 	responses chan Response
+	repeats   map[string]func() bool // stops the answer that is to be given again, by key
 }
 
 // Response is what the client has answered to a question.
@@ -30,6 +32,7 @@ type Response struct {
 	key     string
 	session string
 	message jsonrpc.Message
+	repeat  *Repeat // no response, but an answer that is given again
 }
 
 // RefusalError says that a question stays without an answer: the client cannot be
@@ -43,6 +46,13 @@ func (r *RefusalError) Error() string { return r.Message }
 // ErrNobody refuses a question that nobody can be asked.
 var ErrNobody = &RefusalError{"The server asked for input that this client cannot be asked for."}
 
+// ErrRounds refuses to ask once more.
+var ErrRounds = &RefusalError{"The server asked for input too often."}
+
+// MaxRounds is how often a server may ask in answer to one call (A-M4). What only
+// repeats a question does not count.
+const MaxRounds = 10
+
 var (
 	errTooMany  = &RefusalError{"The server asked for too much input at once."}
 	errNoAnswer = &RefusalError{"The client did not answer in time."}
@@ -54,6 +64,7 @@ var (
 func (d *Desk) Call(dialect port.QuestionDialect, caller port.Caller, stream port.Stream) *Call {
 	return &Call{
 		desk: d, dialect: dialect, caller: caller, stream: stream,
+		repeats:   make(map[string]func() bool),
 		responses: make(chan Response, 2*maxOpen), // those of a round that has ended may still be in it
 	}
 }
@@ -70,6 +81,12 @@ func (c *Call) Ask(ctx context.Context, questions []port.Question, timeout time.
 	}
 	c.round++
 	defer c.Close()
+	if !c.table.repeats(questions, c.desk.env.Now()) {
+		if c.asked == MaxRounds {
+			return nil, ErrRounds
+		}
+		c.asked++
+	}
 	if err := c.List(ctx, questions); err != nil {
 		return nil, err
 	}
@@ -106,11 +123,31 @@ func (c *Call) List(ctx context.Context, questions []port.Question) error {
 		if e == nil || e.State != New {
 			continue
 		}
+		if c.again(e) {
+			continue
+		}
 		if err := c.put(ctx, e, q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// again gives an answer again that was given to the same question, at its time,
+// and reports whether there is one.
+func (c *Call) again(e *Entry) bool {
+	if c.repeats[e.Key] != nil {
+		return true
+	}
+	now := c.desk.env.Now()
+	repeat, due, ok := c.table.Repeated(e.Digest, now)
+	if ok {
+		key := e.Key
+		c.repeats[key] = c.desk.env.AfterFunc(due.Sub(now), func() {
+			c.responses <- Response{key: key, repeat: &repeat}
+		})
+	}
+	return ok
 }
 
 // put asks one question.
@@ -131,7 +168,7 @@ func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
 	}
 	r := Request{ID: string(id), Session: session, Stream: c.desk.Place(c.stream, false)}
 	e.State, e.Requests = Asked, append(e.Requests, r)
-	c.desk.expect(callKey{session, r.ID}, func(m jsonrpc.Message) { c.responses <- Response{q.Key, session, m} })
+	c.desk.expect(callKey{session, r.ID}, func(m jsonrpc.Message) { c.responses <- Response{key: q.Key, session: session, message: m} })
 	return c.stream.Send(request)
 }
 
@@ -151,6 +188,13 @@ func (c *Call) Responses() <-chan Response { return c.responses }
 // Take records an answer. What is no answer counts as the client's error: it is
 // a dismissal where there is one, and a *[RefusalError] otherwise.
 func (c *Call) Take(r Response) error {
+	if r.repeat != nil {
+		delete(c.repeats, r.key)
+		if e := c.table.find(r.key); e != nil && e.State == New {
+			e.Again(*r.repeat, c.desk.env.Now())
+		}
+		return nil
+	}
 	e := c.table.Asked(r.session, string(r.message.ID))
 	if e == nil || e.State != Asked {
 		return nil // withdrawn meanwhile
@@ -163,6 +207,9 @@ func (c *Call) Take(r Response) error {
 		return c.dismiss(e, q, Refused(err))
 	}
 	e.Reply(answer)
+	if c.dialect.Repeats(q, answer) {
+		e.Keep(c.desk.env.Now())
+	}
 	return nil
 }
 
@@ -185,6 +232,10 @@ func (c *Call) Acknowledge(answers []port.Answer) { c.table.Acknowledge(c.space(
 func (c *Call) Close() {
 	_, withdrawn := c.table.List(c.space(), nil)
 	c.withdraw(withdrawn)
+	for _, stop := range c.repeats {
+		stop()
+	}
+	clear(c.repeats)
 	for len(c.responses) > 0 {
 		<-c.responses
 	}

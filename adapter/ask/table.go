@@ -30,6 +30,8 @@ type Entry struct {
 	// how often it has listed the question since.
 	Sent   bool `json:"sent,omitempty"`
 	Listed int  `json:"listed,omitempty"`
+	// Repeat is set where the answer may be given again.
+	Repeat *Repeat `json:"repeat,omitempty"`
 }
 
 // State is how far a question has got.

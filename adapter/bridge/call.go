@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/task"
 	"github.com/taskbridge/taskbridge/ext2026"
@@ -59,8 +60,8 @@ func (u *Upgrade) ending(ctx context.Context, d *dialogue, saved savedCall, retr
 		return task.Ending{Seed: a.raw}
 	case len(a.questions) == 0:
 		return task.Ending{Result: a.raw}
-	case saved.Round == maxRounds:
-		return task.Ending{Result: wire.Value(mapping.AppendDownFailedResult(nil, errRounds.Message, ""))}
+	case saved.Round == ask.MaxRounds:
+		return task.Ending{Result: wire.Value(mapping.AppendDownFailedResult(nil, ask.ErrRounds.Message, ""))}
 	}
 	next, err := saved.next(d.x.Caller, a.result.RequestState)
 	if err != nil {

@@ -54,18 +54,13 @@ func (d *dialogue) send(ctx context.Context, retry ext2026.Retry) (wire.Value, e
 }
 
 const (
-	// maxRounds is how often a call may ask its client (A-M4).
-	maxRounds = 10
 	// firstPause and longestPause bound the wait before a request is repeated
 	// for a server that asks nothing but to be asked again (A-M3).
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-var (
-	errCallTotal = errors.New("the call took longer than times.call_total")
-	errRounds    = &ask.RefusalError{Message: "The server asked for input too often."}
-)
+var errCallTotal = errors.New("the call took longer than times.call_total")
 
 // answer is the server's answer to a request: raw as it came, and read. With
 // questions it is none yet.
@@ -114,13 +109,10 @@ func (u *Upgrade) complete(ctx context.Context, d *dialogue) (answer, error) {
 	defer cancel()
 	call := u.desk.Call(modernQuestions{}, d.x.Caller, d.x.Stream)
 	var retry ext2026.Retry
-	for round := 0; ; round++ {
+	for {
 		a, err := d.patient(ctx, u.env, retry)
 		if err != nil || len(a.questions) == 0 {
 			return a, err
-		}
-		if round == maxRounds {
-			return answer{}, errRounds
 		}
 		answers, err := call.Ask(ctx, a.questions, u.times.Answer)
 		if err != nil {

@@ -69,6 +69,17 @@ func (modernQuestions) Dismissal(q port.Question) (wire.Value, bool) {
 	return mapping.DismissedAnswer, method == ext2026.MethodElicitationCreate
 }
 
+// Repeats implements [port.QuestionDialect].
+func (modernQuestions) Repeats(q port.Question, answer wire.Value) bool {
+	in, err := readQuestion(q)
+	if err != nil || in.Method != ext2026.MethodElicitationCreate {
+		return false
+	}
+	mode, _ := ext2026.ElicitMode(in.Params)
+	action, _ := answer.Get("action").Text()
+	return mode == ext2026.ElicitURL && action == ext2026.ActionAccept
+}
+
 // AppendWithdrawal implements [port.QuestionDialect].
 func (modernQuestions) AppendWithdrawal(dst []byte, id jsonrpc.ID) []byte {
 	w := wire.Begin(nil)

@@ -40,14 +40,17 @@ func (c savedCall) next(caller port.Caller, state wire.Value) ([]byte, error) {
 
 // Resume goes on with a saved call, for task.Options. The caller is who has given
 // the last answer.
-func (u *Upgrade) Resume(ctx context.Context, backend string, caller port.Caller, saved []byte, answers []port.Answer) task.Ending {
+func (u *Upgrade) Resume(ctx context.Context, backend string, caller port.Caller, resumption task.Resumption) task.Ending {
 	b, err := u.modern.backend(backend)
 	if err != nil {
 		return task.Ending{Err: err}
 	}
 	var call savedCall
-	if err := json.Unmarshal(saved, &call); err != nil {
+	if err := json.Unmarshal(resumption.Saved, &call); err != nil {
 		return task.Ending{Err: fmt.Errorf("read a saved call: %w", err)}
+	}
+	if !resumption.Fresh {
+		call.Round-- // what only repeats a question does not count
 	}
 	caller.Version, caller.LogLevel = call.Version, call.LogLevel
 	caller.ClientInfo, caller.Capabilities = wire.Value(call.ClientInfo), wire.Value(call.Capabilities)
@@ -55,5 +58,5 @@ func (u *Upgrade) Resume(ctx context.Context, backend string, caller port.Caller
 		Backend: backend, Caller: caller,
 		Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, Method: ext2026.MethodToolsCall, Params: wire.Value(call.Params)},
 	}
-	return u.ending(ctx, u.modern.begin(b, x, true), call, repetition(wire.Value(call.State), answers))
+	return u.ending(ctx, u.modern.begin(b, x, true), call, repetition(wire.Value(call.State), resumption.Answers))
 }

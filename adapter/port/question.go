@@ -40,6 +40,10 @@ type QuestionDialect interface {
 	Answer(q Question, response jsonrpc.Message) (wire.Value, error)
 	// Dismissal returns the answer that stands for none, where q has one.
 	Dismissal(q Question) (wire.Value, bool)
+	// Repeats reports whether a question with this answer may come again, although
+	// nobody has anything to add: a server asks again until the user is done with
+	// the URL that it was told would be visited (A-I11).
+	Repeats(q Question, answer wire.Value) bool
 	// AppendWithdrawal appends the notification that takes a request back.
 	AppendWithdrawal(dst []byte, id jsonrpc.ID) []byte
 }

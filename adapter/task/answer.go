@@ -74,6 +74,9 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 		}
 	}
 	e.Reply(answer)
+	if dialect.Repeats(q, answer) {
+		e.Keep(m.Env.Now())
+	}
 	if err := m.save(ctx, r, &rec); err != nil {
 		return err
 	}
@@ -259,7 +262,7 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 	if err != nil {
 		return fmt.Errorf("read a saved call: %w", err)
 	}
-	answers := rec.Asks.Answers(rec.space())
+	call := Resumption{Saved: saved.Value, Answers: rec.Asks.Answers(rec.space()), Fresh: rec.Asks.Fresh(rec.space())}
 	rec.Runner, rec.unsaved, rec.Call = m.id, rec.Call, ""
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: lifetime(&rec)}); err != nil {
 		return err
@@ -274,7 +277,7 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 	m.announce(ctx, r, &rec)
 	m.work.Go(func() {
 		end := m.perform(callCtx, func(ctx context.Context) Ending {
-			return m.Resume(ctx, r.backend, caller, saved.Value, answers)
+			return m.Resume(ctx, r.backend, caller, call)
 		})
 		stop()
 		m.finish(callCtx, r, Request{Backend: r.backend, Caller: caller}, end)

@@ -31,6 +31,16 @@ type Round struct {
 	Saved []byte
 }
 
+// Resumption is a call that has all its answers.
+type Resumption struct {
+	// Saved is that of the call's [Round].
+	Saved   []byte
+	Answers []port.Answer
+	// Fresh is false if the answers were only given again, to questions that
+	// came again.
+	Fresh bool
+}
+
 // Request is a call whose caller asked for a task.
 type Request struct {
 	Backend string

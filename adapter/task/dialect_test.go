@@ -114,6 +114,11 @@ func (dialect) Dismissal(q port.Question) (wire.Value, bool) {
 	return `{"dismissed":true}`, err == nil && in.Dismissible
 }
 
+func (dialect) Repeats(q port.Question, answer wire.Value) bool {
+	in, err := readQuestion(q)
+	return err == nil && in.Needs == "url" && answer.Get("ok") == "true"
+}
+
 func (dialect) AppendWithdrawal(dst []byte, id jsonrpc.ID) []byte {
 	return fmt.Appendf(dst, "withdrawn %s", id)
 }

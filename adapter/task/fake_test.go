@@ -377,8 +377,8 @@ func (w *world) another() *task.Manager {
 	}
 	m, err := task.New(task.Options{
 		Desk: desk,
-		Resume: func(ctx context.Context, _ string, caller port.Caller, saved []byte, answers []port.Answer) task.Ending {
-			return w.onResume(ctx, caller, string(saved), answers)
+		Resume: func(ctx context.Context, _ string, caller port.Caller, call task.Resumption) task.Ending {
+			return w.onResume(ctx, caller, string(call.Saved), call.Answers)
 		},
 		Store: w.store, Keys: w.keys, Env: env.System(), Backend: w.backend,
 		Dialect: func(string) port.TaskDialect { return dialect{w.onStatus} },

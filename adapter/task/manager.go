@@ -30,10 +30,8 @@ type Options struct {
 	// Desk has the streams on which clients are asked.
 	Desk *ask.Desk
 	// Resume goes on with a hosted call that has asked its client, with the
-	// answers and the credential of the caller who has given the last of them.
-	// Saved is that of the call's [Round]. Its context ends when the task is
-	// cancelled.
-	Resume func(ctx context.Context, backend string, caller port.Caller, saved []byte, answers []port.Answer) Ending
+	// credential of the caller. Its context ends when the task is cancelled.
+	Resume func(ctx context.Context, backend string, caller port.Caller, call Resumption) Ending
 	Logger *slog.Logger
 	Times  Times
 	// OnStatus gets the face's notification about a task that changed, for the

@@ -116,6 +116,7 @@ func (m *Manager) newTurn(r ref, caller port.Caller, rec record, own func() port
 // take goes through the questions, makes what comes of it durable and only then
 // tells the clients.
 func (t *turn) take(ctx context.Context) (record, error) {
+	t.repeat()
 	for _, q := range t.open() {
 		refusal, err := t.question(ctx, q)
 		if err != nil {
@@ -146,6 +147,22 @@ func (t *turn) take(ctx context.Context) (record, error) {
 	return t.rec, nil
 }
 
+// repeat answers what has been answered before under another key, once it is time
+// to (A-I11).
+func (t *turn) repeat() {
+	now := t.m.Env.Now()
+	for _, q := range t.dialect.Questions(t.rec.doc) {
+		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
+		if e == nil || e.State != ask.New {
+			continue
+		}
+		if repeat, due, ok := t.rec.Asks.Repeated(e.Digest, now); ok && !now.Before(due) {
+			e.Again(repeat, now)
+			t.changed = true
+		}
+	}
+}
+
 // refresh keeps what the backend has said last: that its questions were put is
 // nothing new to it (A-T21).
 func (m *Manager) refresh(r ref, rec *record) {
@@ -163,6 +180,9 @@ func (t *turn) open() []port.Question {
 		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
 		if e == nil || e.State != ask.New && e.State != ask.Asked {
 			continue
+		}
+		if _, _, ok := t.rec.Asks.Repeated(e.Digest, t.m.Env.Now()); ok && e.State == ask.New {
+			continue // its time comes
 		}
 		if e.State == ask.Asked && !t.m.Desk.Lost(e.Requests[len(e.Requests)-1], len(t.seats) > 0) {
 			continue
