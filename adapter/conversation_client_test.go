@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -36,7 +37,8 @@ type clientExchange struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	head     *head // nil until it is there
+	head     *head  // nil until it is there
+	primed   string // the id of the event without a message that it began with
 	messages []said
 	ended    time.Time // zero until then
 	broken   error
@@ -50,10 +52,11 @@ type head struct {
 	stream bool
 }
 
-// said is a message of the bridge and when it came.
+// said is a message of the bridge, when it came, and the id of its event.
 type said struct {
 	at   time.Time
 	text string
+	id   string
 }
 
 // news is something that no step has expected.
@@ -107,24 +110,49 @@ func (c *client) read(x *clientExchange, r *http.Request) error {
 	if media != "text/event-stream" {
 		body, err := io.ReadAll(resp.Body)
 		if len(body) > 0 {
-			c.heard(x, string(body))
+			c.heard(x, string(body), "")
 		}
 		return err
 	}
-	for event, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: 1 << 24}) {
+	var raw bytes.Buffer
+	var last string
+	for event, err := range sse.Read(io.TeeReader(resp.Body, &raw), &sse.ReadConfig{MaxEventSize: 1 << 24}) {
 		if err != nil {
 			return err
 		}
-		c.heard(x, event.Data)
+		id := event.LastEventID
+		if id == last {
+			id = "" // it stands for an event that has none
+		}
+		if last != "" || event.Data != "" || !bytes.Contains(raw.Bytes(), []byte("\nretry: 1000\n")) {
+			c.heard(x, event.Data, id)
+		} else {
+			x.prime(id)
+		}
+		last = event.LastEventID
 	}
 	return nil
 }
 
-func (c *client) heard(x *clientExchange, text string) {
+func (c *client) heard(x *clientExchange, text, id string) {
 	x.mu.Lock()
-	x.messages = append(x.messages, said{time.Now(), text})
+	x.messages = append(x.messages, said{time.Now(), text, id})
 	x.mu.Unlock()
 	c.happened()
+}
+
+// prime notes that the stream begins with an event without a message.
+func (x *clientExchange) prime(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.primed = id
+}
+
+// begun returns the id of the event without a message that the stream began with.
+func (x *clientExchange) begun() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.primed
 }
 
 // find returns the newest exchange of a name; of an empty one the newest of all.
@@ -173,15 +201,15 @@ func (x *clientExchange) news() (all []news) {
 }
 
 // next takes the next message.
-func (x *clientExchange) next() (text string, ok bool) {
+func (x *clientExchange) next() (m said, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.messages) == 0 {
-		return "", false
+		return said{}, false
 	}
-	text = x.messages[0].text
+	m = x.messages[0]
 	x.messages = x.messages[1:]
-	return text, true
+	return m, true
 }
 
 // answered reports whether a message waits, or none will come any more.

@@ -166,10 +166,10 @@ func (p *player) handshake() {
 		}
 		return x.answered()
 	})
-	text, _ := x.next()
-	result := wire.Value(text).Get("result")
+	answer, _ := x.next()
+	result := wire.Value(answer.text).Get("result")
 	if ended, _ := x.end(); !ended || !result.Present() {
-		p.fail("the handshake failed: %s", text)
+		p.fail("the handshake failed: %s", answer.text)
 	}
 	p.joined(x)
 	done := p.client.begin("initialized", p.request("POST", "quarry", `{"jsonrpc":"2.0","method":"notifications/initialized"}`))

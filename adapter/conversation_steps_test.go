@@ -121,6 +121,9 @@ func (p *player) clientHears() {
 	if x == nil {
 		p.fail("no exchange %q", name)
 	}
+	if p.begun(x) {
+		return
+	}
 	if !p.await(x.answered) {
 		p.fail("nothing came on %s within %v", x.name, patience)
 	}
@@ -128,12 +131,16 @@ func (p *player) clientHears() {
 		p.empty(x, f.Status)
 		return
 	}
-	text, ok := x.next()
+	said, ok := x.next()
 	if !ok {
 		p.fail("%s has ended without a message", x.name)
 	}
-	p.note("b>c [on %s] %s", x.name, text)
+	text := said.text
+	p.note("b>c [on %s | event %s] %s", x.name, said.id, text)
 	p.head(x)
+	if f.Event != "" && !p.m.MatchText(f.Event, said.id) {
+		p.fail("event id: want %s, got %q", f.Event, said.id)
+	}
 	if f.Raw {
 		if text != string(p.step.Message) {
 			p.fail("want %q, got %q", p.step.Message, text)
@@ -155,6 +162,24 @@ func (p *player) clientHears() {
 	if x.answer().header.Get("Mcp-Session-Id") != "" && f.On == "" && p.session == "" {
 		p.joined(x)
 	}
+}
+
+// begun checks how a stream has begun, and reports whether the step says no more.
+func (p *player) begun(x *clientExchange) (all bool) {
+	f := &p.step.Facts
+	if f.Primed == "" && !f.Unprimed {
+		return false
+	}
+	if !p.await(func() bool { return x.answered() || x.begun() != "" }) {
+		p.fail("nothing came on %s within %v", x.name, patience)
+	}
+	switch got := x.begun(); {
+	case f.Unprimed && got != "":
+		p.fail("%s has begun with the event %s, without a message", x.name, got)
+	case f.Primed != "" && !p.m.MatchText(f.Primed, got):
+		p.fail("the event that %s begins with: want %s, got %q", x.name, f.Primed, got)
+	}
+	return !p.step.Message.Present() && f.Status == 0 && f.Act == ""
 }
 
 // empty expects that an exchange has ended without another message: with this

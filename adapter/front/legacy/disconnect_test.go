@@ -15,13 +15,12 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
-// abandonedAfter begins a request, hangs up after two seconds and returns how
-// long the crossing went on, and why it stopped.
-func abandonedAfter(t *testing.T, r *rig, method string, header ...string) (time.Duration, error) {
+// abandonedAfter begins a request, hangs up after a while and returns how long the
+// crossing went on, and why it stopped.
+func abandonedAfter(t *testing.T, r *rig, id, method string, patience time.Duration, header ...string) (time.Duration, error) {
 	t.Helper()
-	id := r.open()
 	ended := r.crossing.hang(method)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/legacy/"+backend, strings.NewReader(call("1", method)))
 	if err != nil {
@@ -45,23 +44,34 @@ func abandonedAfter(t *testing.T, r *rig, method string, header ...string) (time
 }
 
 func TestDisconnect(t *testing.T) {
+	const json, soon, late = "application/json", 400 * time.Millisecond, 2 * time.Second
 	for _, tt := range []struct {
-		method string
-		header []string
-		want   time.Duration
+		method  string
+		version string
+		left    time.Duration
+		header  []string
+		want    time.Duration
 	}{
-		{"tools/call", nil, window},
-		{"tools/call", []string{"application/json"}, window},
-		{"tasks/cancel", nil, window},
-		{"tasks/result", nil, 0},
-		{"tasks/get", nil, 0},
-		{"tools/list", nil, 0},
-		{"prompts/get", nil, 0},
-		{"com.acme/dig", nil, 0},
+		// Without a stream to come back to only a call goes on.
+		{"tools/call", "2025-11-25", soon, nil, window},
+		{"tools/call", "2025-11-25", late, []string{json}, window},
+		{"tools/call", "2025-06-18", late, nil, window},
+		{"tasks/cancel", "2025-11-25", late, nil, window},
+		{"tasks/result", "2025-11-25", soon, nil, 0},
+		{"tasks/result", "2025-11-25", late, []string{json}, 0},
+		{"tasks/get", "2025-11-25", late, nil, 0},
+		{"tools/list", "2025-11-25", soon, nil, 0},
+		{"tools/list", "2025-06-18", late, nil, 0},
+		{"prompts/get", "2025-03-26", late, nil, 0},
+		// With one, everything does.
+		{"tools/call", "2025-11-25", late, nil, window},
+		{"tasks/result", "2025-11-25", late, nil, window},
+		{"tools/list", "2025-11-25", late, nil, window},
+		{"com.acme/dig", "2025-11-25", late, nil, window},
 	} {
-		t.Run(fmt.Sprintf("A-L18 %s %v", tt.method, tt.header), func(t *testing.T) {
+		t.Run(fmt.Sprintf("A-L18 %s %s after %v %v", tt.method, tt.version, tt.left, tt.header), func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, r *rig) {
-				took, err := abandonedAfter(t, r, tt.method, tt.header...)
+				took, err := abandonedAfter(t, r, r.openVersion(tt.version), tt.method, tt.left, tt.header...)
 				if took != tt.want || err.Error() != "the client did not come back" {
 					t.Errorf("went on for %v and ended with %v, want %v", took, err, tt.want)
 				}
@@ -70,8 +80,8 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
-// TestDisconnectedCallEnds: a call that ends within the window is not cancelled,
-// can send no more, and its id is free again.
+// TestDisconnectedCallEnds: a call without a stream that ends within the window is
+// not cancelled, can send no more, and its id is free again.
 func TestDisconnectedCallEnds(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		id := r.open()
@@ -81,8 +91,7 @@ func TestDisconnectedCallEnds(t *testing.T) {
 			sent <- errors.Join(x.Stream.Send(note("1")), ctx.Err())
 			return port.Outcome{Result: "{}"}
 		})
-		s := r.stream(http.MethodPost, id, call("1", "tools/call"))
-		s.hangUp()
+		rawRequest(t, r, http.MethodPost, id, call("1", "tools/call")).hangUp()
 		wantError(t, r.post(id, call("1", "tools/call")), 200, refusal("1", "-32600", "Invalid request: id: a request with this id is in flight"))
 		if err := <-sent; err == nil || errors.Is(err, context.Canceled) {
 			t.Errorf("a message to a lost client: %v", err)
@@ -93,9 +102,19 @@ func TestDisconnectedCallEnds(t *testing.T) {
 	})
 }
 
+// rawConn is a connection on which nobody reads.
+type rawConn struct{ io.ReadWriteCloser }
+
+// hangUp closes the connection.
+func (c rawConn) hangUp() {
+	synctest.Wait()
+	_ = c.Close()
+	synctest.Wait()
+}
+
 // rawRequest writes a request on a connection of its own, whose answer nobody
 // reads.
-func rawRequest(t *testing.T, r *rig, method, session, body string) io.ReadWriteCloser {
+func rawRequest(t *testing.T, r *rig, method, session, body string) rawConn {
 	t.Helper()
 	conn, err := r.net.Dial(context.Background(), "", "")
 	if err != nil {
@@ -106,7 +125,7 @@ func rawRequest(t *testing.T, r *rig, method, session, body string) io.ReadWrite
 	if _, err := io.WriteString(conn, head+body); err != nil {
 		t.Fatal(err)
 	}
-	return conn
+	return rawConn{conn}
 }
 
 // TestClientThatDoesNotRead: it loses its connection after a while, whatever it

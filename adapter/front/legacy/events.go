@@ -13,6 +13,8 @@ import (
 const (
 	// heartbeat is the longest silence on an event stream (A-R3).
 	heartbeat = 15 * time.Second
+	// retry is how long a client waits before it comes back to a stream.
+	retry = time.Second
 	// writeTimeout is how long a client may take to read one piece of an answer.
 	writeTimeout = 30 * time.Second
 	// pieceSize is the size of such a piece in bytes.
@@ -65,24 +67,31 @@ func (b *body) flush() {
 // events is a body that is an event stream.
 type events struct{ body }
 
-// openEvents sends the headers of an event stream.
-func openEvents(c *gin.Context, f *Face) *events {
+// openEvents sends the headers of an event stream, and with them, unless place is
+// empty, an event without a message, from whose id on a client can come back to
+// the stream (A-L15).
+func openEvents(c *gin.Context, f *Face, place string) (*events, error) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", edge.EventStream)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
 	ev := &events{newBody(c, f)}
-	ev.flush()
-	return ev
+	if place == "" {
+		ev.flush()
+		return ev, nil
+	}
+	m := sse.Message{ID: sse.ID(place), Retry: retry}
+	m.AppendData("\n") // one empty line
+	return ev, ev.write(&m)
 }
 
-// message writes one message as one event. The filter may have left nothing.
-func (ev *events) message(msg []byte) error {
-	if len(msg) == 0 {
-		return nil
-	}
+// message writes one message as one event; an empty id is none.
+func (ev *events) message(id string, msg []byte) error {
 	var m sse.Message
+	if id != "" {
+		m.ID = sse.ID(id)
+	}
 	m.AppendData(string(msg))
 	return ev.write(&m)
 }

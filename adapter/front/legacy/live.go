@@ -3,23 +3,31 @@ package legacy
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
 // live is what this process holds of a session: open streams, requests in
 // flight, and messages that wait for a stream. All of it may be lost.
 type live struct {
+	f       *Face
 	address string
+	nonce   string // begins the ids of its streams
 
 	mu       sync.Mutex
-	ended    error     // why it has ended; nil while it lives
-	used     time.Time // the last sign of life
-	streams  []*stream // open GET streams, oldest first
-	pending  []pending // what no stream was open for
+	ended    error              // why it has ended; nil while it lives
+	used     time.Time          // the last sign of life
+	streams  map[string]*stream // those that a client can come back to, by id
+	own      []*stream          // open streams of the session itself, oldest first
+	lost     []*stream          // those that wait for their client, oldest first
+	kept     int                // bytes that all streams keep
+	named    int64              // streams
+	pending  []pending          // what no stream was open for
 	inflight map[jsonrpc.ID]flight
 	attached bool
 	backend  string
@@ -61,7 +69,11 @@ func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
 	if len(f.live) >= f.Limits.Sessions || f.addresses[address] >= f.Limits.SessionsPerAddress {
 		return nil, false, errFull
 	}
-	l = &live{address: address, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now()}
+	nonce, err := env.NewID(f.Env)
+	if err != nil {
+		return nil, false, err
+	}
+	l = &live{f: f, address: address, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now()}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
 	f.live[key] = l
 	f.addresses[address]++
@@ -81,7 +93,7 @@ func (f *Face) beat(key string, l *live) {
 		return
 	}
 	l.mu.Lock()
-	busy := len(l.streams)+len(l.inflight) > 0
+	busy := l.gets(nil)+len(l.inflight) > 0
 	if busy {
 		l.used = now
 	}
@@ -174,11 +186,11 @@ func (l *live) end(cause error) {
 	l.mu.Lock()
 	l.ended = cause
 	l.stop()
-	for _, st := range l.streams {
-		st.cancel(cause)
-	}
 	for _, fl := range l.inflight {
 		fl.cancel(cause)
+	}
+	for _, st := range slices.Concat(l.own, l.lost) {
+		st.retire(false)
 	}
 	l.pending = nil
 	detach := l.detach
@@ -193,8 +205,10 @@ func (l *live) end(cause error) {
 func (l *live) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, st := range l.streams {
-		st.cancel(errClosing)
+	for _, st := range slices.Clone(l.own) {
+		for _, p := range st.part() {
+			l.keep(p)
+		}
 	}
 	for _, fl := range l.inflight {
 		if fl.wait {
@@ -203,19 +217,18 @@ func (l *live) drain() {
 	}
 }
 
-// begin registers a request in flight, so that it can be cancelled.
-func (f *Face) begin(l *live, id jsonrpc.ID, fl flight) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch _, busy := l.inflight[id]; {
+// begin registers a request in flight, so that it can be cancelled. The session's
+// lock is held.
+func (f *Face) begin(l *live, x *exchange) error {
+	switch _, busy := l.inflight[x.msg.ID]; {
 	case l.ended != nil:
 		return l.ended
 	case busy:
 		return errBusyID
-	case fl.wait && f.draining.Load():
+	case x.rule.wait && f.draining.Load():
 		return errClosing
 	}
-	l.inflight[id] = fl
+	l.inflight[x.msg.ID] = flight{x.cancel, x.rule.wait}
 	return nil
 }
 

@@ -52,6 +52,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 		f.request(c, s, l, msg, accepts)
 	case jsonrpc.KindNotification:
 		f.notification(c, s, l, msg)
+		c.Status(http.StatusAccepted)
 	case jsonrpc.KindResult, jsonrpc.KindError:
 		f.answer(c, s, l, msg)
 	}
@@ -66,7 +67,7 @@ func echoed(msg *jsonrpc.Message) jsonrpc.ID {
 	return msg.ID
 }
 
-// notification serves a notification; the client always gets 202.
+// notification serves a notification. It is never answered.
 func (f *Face) notification(c *gin.Context, s *session, l *live, msg jsonrpc.Message) {
 	switch msg.Method {
 	case legacy2025.NotificationInitialized:
@@ -76,17 +77,15 @@ func (f *Face) notification(c *gin.Context, s *session, l *live, msg jsonrpc.Mes
 			l.cancelRequest(params.RequestID)
 		}
 	default:
-		x := port.Exchange{Backend: s.Backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg, Push: l.push}
-		f.Crossing.Notification(c.Request.Context(), &x)
+		f.Crossing.Notification(c.Request.Context(), f.outgoing(s, l, msg, c.GetHeader("Authorization")))
 	}
-	c.Status(http.StatusAccepted)
 }
 
 // answer takes the client's response to a request of the bridge. It is accepted
 // once it cannot be lost any more.
 func (f *Face) answer(c *gin.Context, s *session, l *live, msg jsonrpc.Message) {
-	x := port.Exchange{Backend: s.Backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg, Push: l.push}
-	if err := f.Crossing.Answer(c.Request.Context(), &x); err != nil {
+	x := f.outgoing(s, l, msg, c.GetHeader("Authorization"))
+	if err := f.Crossing.Answer(c.Request.Context(), x); err != nil {
 		f.refuseSession(c, "", err)
 		return
 	}
@@ -101,18 +100,18 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 		edge.WriteError(c, http.StatusBadRequest, msg.ID, invalid("the session is initialized already"))
 		return
 	}
-	rep := reply{f: f, c: c, msg: msg, accepts: accepts, plain: true}
+	rep := reply{f: f, c: c, accepts: accepts}
 	params, err := legacy2025.ParseInitializeParams(msg.Params)
 	if err == nil && len(params.ClientInfo)+len(params.Capabilities) > maxIdentity {
 		err = wire.Wrong("params", fmt.Sprintf("clientInfo and capabilities of at most %d bytes together", maxIdentity))
 	}
 	if err != nil {
-		rep.end(port.Fail(err))
+		rep.end(msg, port.Fail(err))
 		return
 	}
 	s, err := f.newSession(c, backend)
 	if err != nil {
-		rep.end(port.Fail(err))
+		rep.end(msg, port.Fail(err))
 		return
 	}
 	s.Version = legacy2025.Negotiate(params.ProtocolVersion)
@@ -141,5 +140,5 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	if durable = out.Err == nil; durable {
 		c.Header(headerSession, s.id)
 	}
-	rep.end(out)
+	rep.end(msg, out)
 }

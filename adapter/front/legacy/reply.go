@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -14,79 +15,35 @@ import (
 
 var errInternal = jsonrpc.NewError(jsonrpc.CodeInternal, "Internal error")
 
-// reply is the HTTP answer to one request. It is a plain body as long as nothing
-// had to precede the answer and it was quick, and an event stream otherwise
-// (A-L15). It belongs to the handler's goroutine.
+// reply is the HTTP answer to a POST. It belongs to the handler's goroutine.
 type reply struct {
 	f       *Face
 	c       *gin.Context
-	msg     jsonrpc.Message
 	accepts edge.Accepts
-	plain   bool // never becomes a stream by itself
-	ev      *events
+	array   bool // the answers are those of a batch (§3.9)
 }
 
-func (r *reply) stream() *events {
-	if r.ev == nil {
-		r.ev = openEvents(r.c, r.f)
-	}
-	return r.ev
-}
-
-// streams reports whether anything can be written ahead of the answer.
-func (r *reply) streams() bool { return r.accepts.EventStream && !r.plain }
-
-// ahead writes a message that precedes the answer. A client that takes no
-// stream loses it.
-func (r *reply) ahead(msg []byte) error {
-	if !r.streams() {
-		return nil
-	}
-	if msg = r.f.Filter(r.msg.Method, msg); len(msg) == 0 {
-		return nil
-	}
-	return r.stream().message(msg)
-}
-
-// alive shows the client, and every proxy, that its request is being served.
-func (r *reply) alive() error {
-	switch {
-	case r.ev != nil:
-		return r.ev.comment()
-	case r.streams():
-		r.stream()
-	}
-	return nil
-}
-
-// finish ends a request that may have been cancelled. The client that has done
-// so gets no response (§1.7).
-func (r *reply) finish(cause error, out port.Outcome) {
-	switch {
-	case errors.Is(cause, errCancelled):
-		if r.ev == nil {
-			r.c.Status(http.StatusAccepted)
+// answers writes the answers of a stream that has not become one.
+func (r *reply) answers(st *stream) {
+	var bodies [][]byte
+	status := http.StatusOK
+	for _, x := range st.requests { // nobody changes them any more
+		if x.response != nil {
+			bodies, status = append(bodies, x.response), x.status
 		}
-		return
-	case out.Err != nil && (errors.Is(cause, errClosing) || errors.Is(cause, errEnded)):
-		out = port.Fail(cause)
 	}
-	r.end(out)
+	switch {
+	case len(bodies) == 0:
+		r.c.Status(http.StatusAccepted)
+	case r.array:
+		r.body(http.StatusOK, array(bodies))
+	default:
+		r.body(status, bodies[0])
+	}
 }
 
-// end writes the answer. As long as no stream has begun, a backend's refusal of
-// the caller's credential becomes the status (A-L17). There is nobody to tell
-// when a client has left.
-func (r *reply) end(out port.Outcome) {
-	msg := r.f.Filter(r.msg.Method, r.response(out))
-	if len(msg) == 0 {
-		msg = jsonrpc.AppendError(nil, r.msg.ID, errInternal)
-	}
-	status := refusal(out.Err)
-	if r.ev != nil || status == http.StatusOK && !r.accepts.JSON {
-		_ = r.stream().message(msg)
-		return
-	}
+// body writes a plain body.
+func (r *reply) body(status int, msg []byte) {
 	if status != http.StatusOK {
 		r.c.Header("WWW-Authenticate", challenge(status))
 	}
@@ -94,7 +51,46 @@ func (r *reply) end(out port.Outcome) {
 	r.c.Header("Content-Length", strconv.Itoa(len(msg)))
 	r.c.Status(status)
 	b := newBody(r.c, r.f)
-	_, _ = b.Write(msg)
+	_, _ = b.Write(msg) // there is nobody to tell when a client has left
+}
+
+// end answers a request that belongs to no session.
+func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
+	response, status := r.f.render(r.c.Request.Context(), msg, out)
+	if status != http.StatusOK || r.accepts.JSON {
+		r.body(status, response)
+		return
+	}
+	if ev, err := openEvents(r.c, r.f, ""); err == nil {
+		_ = ev.message("", response)
+	}
+}
+
+// response renders the outcome of an exchange.
+func (f *Face) response(x *exchange, out port.Outcome) (response []byte, status int) {
+	return f.render(x.ctx, x.msg, out)
+}
+
+// render renders an outcome, and the status that it has in a plain body: as long
+// as no stream has begun, a backend's refusal of the caller's credential becomes
+// the status (A-L17). An error of the backend is the client's to see; any other
+// belongs in the log.
+func (f *Face) render(ctx context.Context, msg jsonrpc.Message, out port.Outcome) (response []byte, status int) {
+	if out.Err == nil {
+		dst := make([]byte, 0, len(out.Result)+len(msg.ID)+64)
+		response = jsonrpc.AppendResult(dst, msg.ID, []byte(out.Result))
+	} else {
+		e := port.RPCError(out.Err)
+		var own *jsonrpc.Error
+		if e.Code == jsonrpc.CodeInternal && !errors.As(out.Err, &own) {
+			f.Logger.WarnContext(ctx, "request failed", "method", msg.Method, "error", port.Reason(out.Err))
+		}
+		response = jsonrpc.AppendError(nil, msg.ID, e)
+	}
+	if response = f.Filter(msg.Method, response); len(response) == 0 {
+		response = jsonrpc.AppendError(nil, msg.ID, errInternal)
+	}
+	return response, refusal(out.Err)
 }
 
 // refusal is the status of an answer in a plain body.
@@ -114,17 +110,14 @@ func challenge(status int) string {
 	return "Bearer"
 }
 
-// response renders an outcome. An error of the backend is the client's to see;
-// any other belongs in the log.
-func (r *reply) response(out port.Outcome) []byte {
-	if out.Err == nil {
-		dst := make([]byte, 0, len(out.Result)+len(r.msg.ID)+64)
-		return jsonrpc.AppendResult(dst, r.msg.ID, []byte(out.Result))
+// array joins responses into one JSON array.
+func array(bodies [][]byte) []byte {
+	out := []byte{'['}
+	for i, body := range bodies {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, body...)
 	}
-	e := port.RPCError(out.Err)
-	var own *jsonrpc.Error
-	if e.Code == jsonrpc.CodeInternal && !errors.As(out.Err, &own) {
-		r.f.Logger.WarnContext(r.c.Request.Context(), "request failed", "method", r.msg.Method, "error", port.Reason(out.Err))
-	}
-	return jsonrpc.AppendError(nil, r.msg.ID, e)
+	return append(out, ']')
 }

@@ -323,12 +323,24 @@ func (r *rig) open(header ...string) string {
 	return id
 }
 
+// openVersion begins a session of a revision.
+func (r *rig) openVersion(version string) string {
+	r.t.Helper()
+	a := r.post("", strings.Replace(initialize, "2025-11-25", version, 1))
+	if a.status != http.StatusOK || !strings.Contains(a.body, `"protocolVersion":"`+version) {
+		r.t.Fatalf("initialize: %d %s", a.status, a.body)
+	}
+	return a.header.Get("Mcp-Session-Id")
+}
+
 // stream is an event stream that is being read.
 type stream struct {
 	tb     testing.TB
 	resp   *http.Response
 	lines  *bufio.Reader
 	cancel context.CancelFunc
+	primed string // the event without a message that it began with
+	last   string // the id of the last event
 }
 
 // stream sends a request whose answer must be an event stream.
@@ -343,11 +355,33 @@ func (r *rig) stream(method, session, body string, header ...string) *stream {
 		cancel()
 		_ = resp.Body.Close()
 	})
-	return &stream{r.t, resp, bufio.NewReader(resp.Body), cancel}
+	return &stream{tb: r.t, resp: resp, lines: bufio.NewReader(resp.Body), cancel: cancel}
 }
 
-// next returns the lines of the next event, or "EOF".
+// next returns the lines of the next event with a message, its id apart, or
+// "EOF".
 func (s *stream) next() string {
+	s.tb.Helper()
+	for {
+		event := s.event()
+		first, rest, _ := strings.Cut(event, "\n")
+		id, found := strings.CutPrefix(first, "id: ")
+		if !found {
+			return event
+		}
+		s.last = id
+		if rest != "retry: 1000\ndata: " {
+			return rest
+		}
+		if s.primed != "" {
+			s.tb.Errorf("a second event without a message: %s", event)
+		}
+		s.primed = id
+	}
+}
+
+// event returns the lines of the next event, or "EOF".
+func (s *stream) event() string {
 	s.tb.Helper()
 	var event []string
 	for {

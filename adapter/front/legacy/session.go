@@ -20,8 +20,9 @@ import (
 
 // Headers of the legacy transport.
 const (
-	headerSession = "Mcp-Session-Id"
-	headerVersion = "MCP-Protocol-Version"
+	headerSession   = "Mcp-Session-Id"
+	headerVersion   = "MCP-Protocol-Version"
+	headerLastEvent = "Last-Event-ID"
 )
 
 // record is what the store keeps of a session. Raw objects are kept as strings

@@ -34,6 +34,11 @@
 //	raw              the message is sent as it stands, or expected to be this very
 //	                 text, JSON or not
 //	pad N            as many spaces follow the message
+//	event X          b>c: the message came with this event id
+//	primed X         b>c: the stream began with an event that has this id, a time
+//	                 after which to come back, and no message; a step without a
+//	                 message may say only that
+//	unprimed         b>c: the stream did not begin so
 //	hang up          c>b: the client drops the exchange
 //	abort            b>u: the bridge drops it
 //	cut              u>b: the connection breaks, in the middle of the message if

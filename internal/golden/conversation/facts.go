@@ -45,6 +45,11 @@ type Facts struct {
 	// Raw says that the message need not be JSON, Pad how many spaces follow it.
 	Raw bool
 	Pad int
+	// Event is the id of the event that the message came with, Primed that of the
+	// event without a message that its stream began with. Unprimed says that the
+	// stream began with none.
+	Event, Primed string
+	Unprimed      bool
 	// Headers are sent or expected, Absent are the names of those that are not.
 	Headers []Header
 	Absent  []string
@@ -68,7 +73,7 @@ func (f *Facts) Header(name string) (string, bool) {
 // allowed lists the words that mean something on a leg.
 var allowed = map[Leg][]string{
 	ClientToBridge:   {"method", "route", "as", "on", "raw", "pad", string(HangUp)},
-	BridgeToClient:   {"status", "form", "on", "raw", string(End)},
+	BridgeToClient:   {"status", "form", "on", "raw", "event", "primed", string(End)},
 	BridgeToUpstream: {"on", string(Abort)},
 	UpstreamToBridge: {"status", "form", "on", "raw", "pad", string(Cut), string(End)},
 }
@@ -110,6 +115,12 @@ func (f *Facts) parse(word string) (kind string, err error) {
 	case first == "route" && rest != "":
 		f.Route = rest
 		return "route", nil
+	case first == "event" && rest != "":
+		f.Event = rest
+		return "event", nil
+	case first == "primed" && rest != "":
+		f.Primed = rest
+		return "primed", nil
 	case first == "pad":
 		f.Pad, err = strconv.Atoi(rest)
 		return "pad", err
@@ -118,6 +129,9 @@ func (f *Facts) parse(word string) (kind string, err error) {
 		return "method", nil
 	}
 	switch word {
+	case "unprimed":
+		f.Unprimed = true
+		return "primed", nil
 	case "raw":
 		f.Raw = true
 		return "raw", nil
