@@ -4,9 +4,10 @@ import "slices"
 
 const (
 	// maxEvents and maxBuffer bound what a stream keeps for its resumption, in
-	// events and in bytes.
-	maxEvents = 256
-	maxBuffer = 1 << 20
+	// events and in bytes: what a client may be behind, and as much that it was
+	// written before.
+	maxEvents = 2 * maxQueue
+	maxBuffer = 2 * maxQueueSize
 )
 
 // event is a message with its place in a stream.

@@ -6,7 +6,7 @@ const (
 	// maxQueue and maxQueueSize are how far a client may be behind on a stream of
 	// its session, in messages and in bytes.
 	maxQueue     = 256
-	maxQueueSize = maxBuffer
+	maxQueueSize = 1 << 20
 	// maxPending bounds the messages kept for a session without a stream.
 	maxPending = 256
 )

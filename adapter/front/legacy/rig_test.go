@@ -40,6 +40,7 @@ type crossing struct {
 	mu       sync.Mutex
 	scripts  map[string]func(context.Context, *port.Exchange) port.Outcome
 	requests []*port.Exchange
+	silent   []*port.Exchange // notifications and answers
 	notes    []string
 	answers  []string
 	refuse   error // what becomes of answers
@@ -88,14 +89,14 @@ func (x *crossing) Request(ctx context.Context, e *port.Exchange) port.Outcome {
 func (x *crossing) Notification(_ context.Context, e *port.Exchange) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.notes = append(x.notes, e.Message.Method)
+	x.notes, x.silent = append(x.notes, e.Message.Method), append(x.silent, e)
 }
 
 // Answer implements [port.Crossing].
 func (x *crossing) Answer(_ context.Context, e *port.Exchange) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.answers = append(x.answers, string(e.Message.Raw))
+	x.answers, x.silent = append(x.answers, string(e.Message.Raw)), append(x.silent, e)
 	return x.refuse
 }
 

@@ -1,0 +1,265 @@
+package legacy_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+)
+
+// padded is a message of at least n bytes.
+func padded(i, n int) []byte {
+	return note(fmt.Sprintf(`%d,"pad":"%s"`, i, strings.Repeat("x", n)))
+}
+
+// TestManyMessagesWhileAway: the newest messages wait for a client, and its answer.
+func TestManyMessagesWhileAway(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		count, size, got int
+	}{
+		{"in number", 600, 0, 511},
+		{"in bytes", 10, 600 << 10, 3},
+		{"of any size", 2, 3 << 20, 0},
+	} {
+		t.Run("A-L18 bounded "+tt.name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				id := r.open()
+				r.crossing.on("tools/call", func(_ context.Context, x *port.Exchange) port.Outcome {
+					time.Sleep(time.Minute)
+					for i := range tt.count {
+						if err := x.Stream.Send(padded(i, tt.size)); err != nil {
+							return port.Fail(err)
+						}
+					}
+					return port.Outcome{Result: "{}"}
+				})
+				s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+				s.want(keepAlive)
+				s.hangUp()
+				time.Sleep(2 * time.Minute)
+				s = r.resume(id, s.primed)
+				for i := tt.count - tt.got; i < tt.count; i++ {
+					s.want(data(string(padded(i, tt.size))))
+				}
+				s.want(data(result1), "EOF")
+			})
+		})
+	}
+}
+
+// TestLargeAnswerWhileAway: an answer above the bound of a stream waits alone, one
+// above that of the session does not.
+func TestLargeAnswerWhileAway(t *testing.T) {
+	for size, kept := range map[int]bool{3 << 20: true, 9 << 20: false} {
+		t.Run(fmt.Sprintf("A-L18 %d bytes", size), func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				id := r.open()
+				r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
+					time.Sleep(time.Minute)
+					return port.Outcome{Result: large(size)}
+				})
+				s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+				s.want(keepAlive)
+				s.hangUp()
+				time.Sleep(2 * time.Minute)
+				if !kept {
+					r.refuses(id, s.primed)
+					return
+				}
+				s = r.resume(id, s.primed)
+				if got := s.next(); len(got) < size {
+					t.Errorf("%d bytes", len(got))
+				}
+				s.want("EOF")
+			})
+		})
+	}
+}
+
+// TestEvictedEvents: what was written is kept for a while only, the newest longest.
+func TestEvictedEvents(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		say := r.crossing.talk("tools/call")
+		s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+		for i := range 600 {
+			say <- fmt.Sprint(i)
+			s.want(event(i))
+		}
+		first := 600 - 512
+		r.refuses(id, s.primed)
+		r.refuses(id, of(s.last, first-1))
+		s.hangUp()
+		again := r.resume(id, of(s.last, first))
+		for i := first; i < 600; i++ {
+			again.want(event(i))
+		}
+		close(say)
+		again.want(data(result1), "EOF")
+	})
+}
+
+// TestManyStreams: a session keeps so many streams for clients that are away. The
+// oldest that have ended go first, and nobody's call is cut short by that.
+func TestManyStreams(t *testing.T) {
+	const most = 32
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		own := r.stream(http.MethodGet, id, "")
+		r.crossing.subs[0].Push("k", note("1"))
+		own.want(event(1))
+		own.hangUp()
+		ended := r.crossing.hang("tools/call")
+		running := r.stream(http.MethodPost, id, call(`"running"`, "tools/call"))
+		running.want(keepAlive)
+		running.hangUp()
+		r.crossing.on("tools/call", after(time.Second))
+		answered := make([]*stream, most)
+		for i := range answered {
+			answered[i] = r.stream(http.MethodPost, id, call("1", "tools/call"))
+			answered[i].want(data(result1), "EOF")
+		}
+		for i, s := range answered {
+			if i < 2 {
+				r.refuses(id, s.primed)
+			} else {
+				r.resume(id, s.last).want("EOF")
+			}
+		}
+		waited := r.crossing.hang("tasks/result")
+		streams := make([]*stream, most)
+		for i := range streams {
+			streams[i] = r.stream(http.MethodPost, id, call(fmt.Sprint(i), "tasks/result"))
+			streams[i].hangUp()
+		}
+		r.refuses(id, answered[most-1].last)
+		r.refuses(id, own.last)
+		r.refuses(id, running.primed)
+		if len(waited) != 0 || len(ended) != 0 {
+			t.Errorf("%d waits and %d calls ended", len(waited), len(ended))
+		}
+		time.Sleep(window)
+		synctest.Wait()
+		if len(waited) != most || len(ended) != 1 {
+			t.Errorf("%d waits and %d calls ended", len(waited), len(ended))
+		}
+	})
+}
+
+// TestManyBytes: a session keeps so many bytes for clients that are away.
+func TestManyBytes(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
+			time.Sleep(time.Second)
+			return port.Outcome{Result: large(3 << 20)}
+		})
+		var streams []*stream
+		for range 3 {
+			s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+			if got := s.next(); len(got) < 3<<20 {
+				t.Fatalf("%d bytes", len(got))
+			}
+			s.want("EOF")
+			streams = append(streams, s)
+		}
+		r.refuses(id, streams[0].primed)
+		for _, s := range streams[1:] {
+			again := r.resume(id, s.primed)
+			if got := again.next(); len(got) < 3<<20 {
+				t.Errorf("%d bytes", len(got))
+			}
+			again.want("EOF")
+		}
+	})
+}
+
+// TestSlowReaderHoldsTheSender: a crossing runs ahead of a client that is there by
+// a few messages, and is let go when that client is lost.
+func TestSlowReaderHoldsTheSender(t *testing.T) {
+	for name, size := range map[string]int{"in number": 0, "in bytes": 100 << 10} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				id := r.open()
+				var sent atomic.Int32
+				r.crossing.on("tools/call", func(_ context.Context, x *port.Exchange) port.Outcome {
+					for i := range 100 {
+						if err := x.Stream.Send(padded(i, size)); err != nil {
+							return port.Fail(err)
+						}
+						sent.Add(1)
+					}
+					return port.Outcome{Result: "{}"}
+				})
+				conn := rawRequest(t, r, http.MethodPost, id, call("1", "tools/call"))
+				synctest.Wait()
+				want := int32(16)
+				if size > 0 {
+					want = 3
+				}
+				if got := sent.Load(); got != want {
+					t.Errorf("%d messages sent to a client that does not read, want %d", got, want)
+				}
+				conn.hangUp()
+				if got := sent.Load(); got != 100 {
+					t.Errorf("%d messages sent once it was lost", got)
+				}
+			})
+		})
+	}
+}
+
+// TestStreamOfAnExchange: what a crossing sees of the stream of a call.
+func TestStreamOfAnExchange(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		release := make(chan struct{})
+		r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
+			<-release
+			return port.Outcome{Result: "{}"}
+		})
+		s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+		x := r.crossing.last().Stream
+		if !x.Connected() || !x.Asks() {
+			t.Error("a stream that is read is not connected")
+		}
+		s.want(keepAlive)
+		s.hangUp()
+		if x.Connected() {
+			t.Error("a lost stream is connected")
+		}
+		s = r.resume(id, s.primed)
+		synctest.Wait()
+		if !x.Connected() {
+			t.Error("a resumed stream is not connected")
+		}
+		select {
+		case <-x.Gone():
+			t.Error("gone")
+		default:
+		}
+		close(release)
+		<-x.Gone()
+		s.want(data(result1), "EOF")
+		if x.Connected() {
+			t.Error("a stream that has ended is connected")
+		}
+		for _, accept := range []string{"application/json", ""} {
+			r.post(id, call("1", "tasks/get"), "Accept: "+accept)
+			if r.crossing.last().Stream.Asks() {
+				t.Error("A-T17 asks on a plain answer")
+			}
+		}
+		r.post(id, call("1", "tools/list"), "Accept: application/json")
+		if r.crossing.last().Stream.Asks() {
+			t.Error("A-L14 asks a client that takes no stream")
+		}
+	})
+}
