@@ -13,12 +13,16 @@ import (
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
-// notifications begins the name of every notification.
-const notifications = "notifications/"
+const (
+	// notifications begins the name of every notification.
+	notifications = "notifications/"
+	// invalidRequest begins what a client is told of a request that is none.
+	invalidRequest = "Invalid request: "
+)
 
 // invalid says that a request does not fit this face.
 func invalid(format string, args ...any) *jsonrpc.Error {
-	return jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+format, args...)
+	return jsonrpc.NewError(jsonrpc.CodeInvalidRequest, invalidRequest+format, args...)
 }
 
 // otherEra refuses what claims to be of the other era.

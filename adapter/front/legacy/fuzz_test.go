@@ -86,3 +86,59 @@ func checkAnswer(t *testing.T, body string, w *httptest.ResponseRecorder) {
 		t.Errorf("%q is no request, but was answered %q", body, got)
 	}
 }
+
+// FuzzLastEventID: whatever event a client comes back to, it gets a stream or 400,
+// and the session lives on.
+func FuzzLastEventID(f *testing.F) {
+	x := &crossing{scripts: make(map[string]func(context.Context, *port.Exchange) port.Outcome)}
+	face := legacy.New(options(f, x))
+	f.Cleanup(func() {
+		if err := face.Close(context.Background()); err != nil {
+			f.Error(err)
+		}
+	})
+	handler := engine(face)
+	session := record(handler, http.MethodPost, "", initialize).Header().Get("Mcp-Session-Id")
+	get := func(place string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		req := httptest.NewRequest(http.MethodGet, "/legacy/"+backend, http.NoBody).WithContext(ctx)
+		req.Header.Set("Mcp-Session-Id", session)
+		req.Header["Last-Event-Id"] = []string{place}
+		w := hasty{httptest.NewRecorder(), cancel}
+		handler.ServeHTTP(w, req)
+		return w.ResponseRecorder
+	}
+	first := get("").Body.String()
+	place, _, _ := strings.Cut(strings.TrimPrefix(first, "id: "), "\n")
+	if !strings.HasSuffix(place, ":0") {
+		f.Fatalf("no event in %q", first)
+	}
+	for _, seed := range []string{place, of(place, 1), "x:1", ":", ":0", "a:b:0", "a:-1", "a:00", "\x00:1", strings.Repeat("9", 40), strings.Repeat("a", 5000) + ":1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return
+		}
+		w := get(text)
+		if known := text == place; known != (w.Code == http.StatusOK) || !known && w.Body.String() != unknownEvent {
+			t.Errorf("%q: %d %s", text, w.Code, w.Body)
+		}
+		if got := record(handler, http.MethodPost, session, call("1", "ping")).Code; got != http.StatusOK {
+			t.Errorf("the session answers %d", got)
+		}
+	})
+}
+
+// hasty is a client that leaves as soon as it has read something.
+type hasty struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+// Write implements [http.ResponseWriter].
+func (h hasty) Write(p []byte) (int, error) {
+	defer h.leave()
+	return h.ResponseRecorder.Write(p)
+}

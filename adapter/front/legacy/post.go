@@ -13,7 +13,7 @@ import (
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
-// post serves POST: one message.
+// post serves POST: one message, or a batch.
 func (f *Face) post(c *gin.Context, backend string) {
 	room, ok := f.budget.Take(c, f.Limits.Body)
 	if !ok {
@@ -31,6 +31,10 @@ func (f *Face) post(c *gin.Context, backend string) {
 		return
 	}
 	msg, err := jsonrpc.Read(body)
+	if err != nil && msg.Raw.Kind() == wire.KindArray {
+		f.batch(c, backend, msg.Raw, err, accepts)
+		return
+	}
 	if err != nil {
 		edge.WriteError(c, http.StatusBadRequest, echoed(&msg), jsonrpc.FromDecode(err))
 		return
