@@ -34,6 +34,7 @@ type client struct {
 type clientExchange struct {
 	name   string
 	get    bool
+	batch  bool // several responses may come on its stream
 	cancel context.CancelFunc
 
 	mu       sync.Mutex

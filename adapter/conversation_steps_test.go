@@ -82,6 +82,7 @@ func (p *player) clientSays() {
 	}
 	p.note("c>b [%s] %s", f, message)
 	x := p.client.begin(name, r)
+	x.batch = message.Kind() == wire.KindArray
 	if p.impliesAccepted() {
 		p.await(x.answered)
 		p.empty(x, http.StatusAccepted)
@@ -153,7 +154,7 @@ func (p *player) clientHears() {
 		p.fail("%v: %s", err, text)
 	}
 	p.match(got)
-	if !isResponse(got) {
+	if !isResponse(got) || x.batch && x.answer().stream {
 		return
 	}
 	if ended, broken := x.end(); !ended || broken != nil {

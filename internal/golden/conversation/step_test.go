@@ -24,7 +24,8 @@ upstream down
 upstream up
 b>c [end | on one]
 u>b [raw | cut] not { JSON
-bridge stop`
+bridge stop
+b>c [primed <event:0> | event <event:1> | unprimed] {}`
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -47,6 +48,7 @@ func TestParse(t *testing.T) {
 		{Number: 8, Line: 11, Leg: "b>c", Facts: conversation.Facts{Act: "end", On: "one"}},
 		{Number: 9, Line: 12, Leg: "u>b", Facts: conversation.Facts{Raw: true, Act: "cut"}, Message: `not { JSON`},
 		{Number: 10, Line: 13, Event: "bridge stop"},
+		{Number: 11, Line: 14, Leg: "b>c", Message: "{}", Facts: conversation.Facts{Primed: "<event:0>", Event: "<event:1>", Unprimed: true}},
 	}
 	unexported := cmpopts.IgnoreUnexported(conversation.Step{}, conversation.Facts{})
 	if d := cmp.Diff(want, script.Steps, unexported); d != "" {
@@ -75,6 +77,11 @@ func TestParseRefuses(t *testing.T) {
 		"c>b [GET {}":                "want a closing bracket",
 		"c>b [nonsense]":             `facts: "nonsense": unknown`,
 		"c>b [999]":                  "unknown",
+		"c>b [event 1]":              `facts: "event 1" means nothing on c>b`,
+		"u>b [unprimed]":             `facts: "unprimed" means nothing on u>b`,
+		"b>u [primed 1]":             `facts: "primed 1" means nothing on b>u`,
+		"b>c [event]":                `facts: "event"`,
+		"b>c [primed]":               `facts: "primed"`,
 		"c>b [pad x]":                `facts: "pad x"`,
 		"c>b [200] {}":               `"200" means nothing on c>b`,
 		"b>c [GET]":                  `"GET" means nothing on b>c`,
