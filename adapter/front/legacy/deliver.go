@@ -31,11 +31,20 @@ func (f *Face) deliver(rep *reply, s *session, st *stream, rd *reader) {
 			return
 		}
 	}
-	if begun := f.title(s, st); begun {
-		f.serve(rep, st, rd, 0)
+	if !st.asEvents() {
+		rep.answers(st)
 		return
 	}
-	rep.answers(st)
+	f.title(s, st)
+	f.serve(rep, st, rd, 0)
+}
+
+// asEvents reports whether the answers are events. Once it is decided that they are
+// not, nobody changes them any more.
+func (st *stream) asEvents() bool {
+	st.l.mu.Lock()
+	defer st.l.mu.Unlock()
+	return st.begun
 }
 
 // decide reports whether it is known what form the answers take.
@@ -72,19 +81,15 @@ func (st *stream) alive() {
 	}
 }
 
-// title gives a stream that has begun its id.
-func (f *Face) title(s *session, st *stream) (begun bool) {
+// title gives a stream its id.
+func (f *Face) title(s *session, st *stream) {
 	id := f.sealed(s, st)
 	st.l.mu.Lock()
 	defer st.l.mu.Unlock()
-	if !st.begun {
-		return false
-	}
 	if id == "" {
 		id = st.l.name()
 	}
 	st.tell(id)
-	return true
 }
 
 // serve writes what is behind an event of a stream, and what will come, until its

@@ -45,7 +45,8 @@ type Times struct {
 	// SessionIdle is how long a session lives at least without a sign of life.
 	// It lives at most half as long again.
 	SessionIdle time.Duration
-	// ReplayWindow is how long a call goes on after its client was lost.
+	// ReplayWindow is how long a call goes on, and every stream is kept, after its
+	// client was lost.
 	ReplayWindow time.Duration
 }
 
@@ -106,8 +107,8 @@ func (f *Face) spawn(work func()) bool {
 	return true
 }
 
-// Drain ends what a client repeats without harm, streams and waits for a task's
-// result, and refuses new ones. Calls go on.
+// Drain ends what a client repeats or resumes without harm, streams of the session
+// and waits for a task's result, and refuses new ones. Calls go on.
 func (f *Face) Drain() {
 	f.draining.Store(true)
 	f.mu.Lock()

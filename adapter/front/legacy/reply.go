@@ -27,7 +27,7 @@ type reply struct {
 func (r *reply) answers(st *stream) {
 	var bodies [][]byte
 	status := http.StatusOK
-	for _, x := range st.requests { // nobody changes them any more
+	for _, x := range st.requests {
 		if x.response != nil {
 			bodies, status = append(bodies, x.response), x.status
 		}

@@ -44,9 +44,12 @@ func (f *Face) resume(c *gin.Context, l *live, s *session, rd *reader, place str
 		return nil, 0, errUnknownEvent
 	}
 	st, err := f.retake(l, rd, id, after)
-	msg, sealed := f.unseal(s, id)
-	if !errors.Is(err, errUnknownEvent) || !sealed {
+	if !errors.Is(err, errUnknownEvent) {
 		return st, after, err
+	}
+	msg, sealed := f.unseal(s, id)
+	if !sealed {
+		return nil, 0, err
 	}
 	st, err = f.rebuild(c, l, s, rd, id, after, msg)
 	if errors.Is(err, errBusyID) { // another connection may have done the same
