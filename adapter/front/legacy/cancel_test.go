@@ -46,6 +46,20 @@ func TestCancelledStream(t *testing.T) {
 	})
 }
 
+// TestCancelledBeforeItsStream: a client that takes nothing but streams gets no
+// empty one.
+func TestCancelledBeforeItsStream(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		r.crossing.hang("tools/call")
+		pending := r.background(id, call("31", "tools/call"), "Accept: text/event-stream")
+		r.post(id, cancelled("31"))
+		if a := <-pending; a.status != http.StatusAccepted || a.body != "" {
+			t.Errorf("%d %q", a.status, a.body)
+		}
+	})
+}
+
 // TestCancelledTooLate: an answer that is ready when the cancellation comes is
 // dropped, and one that was given stays given.
 func TestCancelledTooLate(t *testing.T) {

@@ -47,6 +47,21 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// TestDrainOlderClient: one that would not come back by itself is told (A-R7).
+func TestDrainOlderClient(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.openVersion("2025-06-18")
+		say := r.crossing.talk("tasks/result")
+		post := make(chan *stream)
+		go func() { post <- r.stream(http.MethodPost, id, call("1", "tasks/result")) }()
+		say <- "1"
+		s := <-post
+		s.want(event(1))
+		r.face.Drain()
+		s.want(data(refusal("1", "-32603", closing)), "EOF")
+	})
+}
+
 // TestClose: everything ends, nothing begins, sessions stay in the store.
 func TestClose(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {

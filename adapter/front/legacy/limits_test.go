@@ -2,6 +2,7 @@ package legacy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -112,14 +113,14 @@ func TestManyStreams(t *testing.T) {
 	const most = 32
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		id := r.open()
-		own := r.stream(http.MethodGet, id, "")
-		r.crossing.subs[0].Push("k", note("1"))
-		own.want(event(1))
-		own.hangUp()
 		ended := r.crossing.hang("tools/call")
 		running := r.stream(http.MethodPost, id, call(`"running"`, "tools/call"))
 		running.want(keepAlive)
 		running.hangUp()
+		own := r.stream(http.MethodGet, id, "")
+		r.crossing.subs[0].Push("k", note("1"))
+		own.want(event(1))
+		own.hangUp()
 		r.crossing.on("tools/call", after(time.Second))
 		answered := make([]*stream, most)
 		for i := range answered {
@@ -134,20 +135,29 @@ func TestManyStreams(t *testing.T) {
 			}
 		}
 		waited := r.crossing.hang("tasks/result")
-		streams := make([]*stream, most)
-		for i := range streams {
-			streams[i] = r.stream(http.MethodPost, id, call(fmt.Sprint(i), "tasks/result"))
-			streams[i].hangUp()
+		for i := range most - 1 {
+			r.stream(http.MethodPost, id, call(fmt.Sprint(i), "tasks/result")).hangUp()
 		}
 		r.refuses(id, answered[most-1].last)
 		r.refuses(id, own.last)
-		r.refuses(id, running.primed)
+		r.resume(id, running.primed).hangUp()
 		if len(waited) != 0 || len(ended) != 0 {
 			t.Errorf("%d waits and %d calls ended", len(waited), len(ended))
 		}
+		r.stream(http.MethodPost, id, call("99", "tasks/result")).hangUp()
+		if len(waited) != 1 {
+			t.Errorf("%d waits ended", len(waited))
+		}
+		for i := range most {
+			r.stream(http.MethodPost, id, call(fmt.Sprint(100+i), "tasks/result")).hangUp()
+		}
+		r.refuses(id, running.primed)
+		if len(ended) != 0 {
+			t.Error("a call ended")
+		}
 		time.Sleep(window)
 		synctest.Wait()
-		if len(waited) != most || len(ended) != 1 {
+		if len(waited) != 2*most || len(ended) != 1 {
 			t.Errorf("%d waits and %d calls ended", len(waited), len(ended))
 		}
 	})
@@ -211,9 +221,60 @@ func TestSlowReaderHoldsTheSender(t *testing.T) {
 				if got := sent.Load(); got != 100 {
 					t.Errorf("%d messages sent once it was lost", got)
 				}
+				sent.Store(0)
+				s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+				for i := range 100 {
+					s.want(data(string(padded(i, size))))
+				}
+				s.want(data(result1), "EOF")
 			})
 		})
 	}
+}
+
+// TestLostSenderIsLetGo: a client that cannot come back does not hold anybody up.
+func TestLostSenderIsLetGo(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.openVersion("2025-06-18")
+		ended := make(chan error, 1)
+		r.crossing.on("prompts/get", func(ctx context.Context, x *port.Exchange) port.Outcome {
+			for {
+				if err := x.Stream.Send(note("1")); err != nil {
+					ended <- errors.Join(err, ctx.Err())
+					return port.Fail(err)
+				}
+			}
+		})
+		rawRequest(t, r, http.MethodPost, id, call("1", "prompts/get")).hangUp() // not even the headers were read
+		if len(ended) != 1 {
+			t.Fatal("the sender waits on")
+		}
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the exchange goes on: %v", err)
+		}
+	})
+}
+
+// TestAnswerTooLate: what comes for a client that is not waited for any more takes
+// no room from others.
+func TestAnswerTooLate(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		r.crossing.on("prompts/get", func(ctx context.Context, _ *port.Exchange) port.Outcome {
+			<-ctx.Done()
+			return port.Outcome{Result: large(9 << 20)}
+		})
+		r.crossing.on("tools/call", after(time.Second))
+		late := r.stream(http.MethodPost, id, call("1", "prompts/get"))
+		late.want(keepAlive)
+		late.hangUp()
+		time.Sleep(4 * time.Minute)
+		s := r.stream(http.MethodPost, id, call("2", "tools/call"))
+		s.want(data(`{"jsonrpc":"2.0","id":2,"result":{}}`), "EOF")
+		time.Sleep(2 * time.Minute)
+		r.refuses(id, late.primed)
+		r.resume(id, s.primed).want(data(`{"jsonrpc":"2.0","id":2,"result":{}}`), "EOF")
+	})
 }
 
 // TestStreamOfAnExchange: what a crossing sees of the stream of a call.

@@ -205,9 +205,13 @@ func TestOwnEnds(t *testing.T) {
 				a, b := r.stream(http.MethodGet, id, ""), r.stream(http.MethodGet, id, "")
 				own := r.own(id)
 				b.hangUp()
+				begin := time.Now()
 				end(r, id)
 				a.want("EOF")
 				<-own.Gone()
+				if got := time.Since(begin); got != 0 {
+					t.Errorf("gone %v later", got)
+				}
 				if err := own.Send(note("1")); err == nil {
 					t.Error("a message was taken")
 				}
@@ -274,6 +278,29 @@ func TestSlowOwnSize(t *testing.T) {
 			if got, want := own.Connected(), i < 2; got != want {
 				t.Errorf("connected after %d messages: %v", i+1, got)
 			}
+		}
+	})
+}
+
+// TestResumedBySlowClient: what a client has not read again yet is not dropped for
+// what is new.
+func TestResumedBySlowClient(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		a := r.stream(http.MethodGet, id, "")
+		push := r.crossing.subs[0].Push
+		for i := range 512 {
+			push("", note(fmt.Sprint(i)))
+			a.want(event(i))
+		}
+		a.hangUp()
+		a = r.resume(id, a.primed)
+		synctest.Wait()
+		for i := range 200 {
+			push("", note(fmt.Sprint(512+i)))
+		}
+		for i := range 712 {
+			a.want(event(i))
 		}
 	})
 }

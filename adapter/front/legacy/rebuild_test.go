@@ -92,6 +92,35 @@ func TestWaitGoesOnLater(t *testing.T) {
 	})
 }
 
+// TestAnsweredWaitStays: an event that was never told does not begin a wait that has
+// ended anew, as long as its stream is there.
+func TestAnsweredWaitStays(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		r.crossing.on("tasks/result", after(time.Second))
+		s := r.stream(http.MethodPost, id, wait("1", 0))
+		s.want(data(result1), "EOF")
+		r.refuses(id, of(s.last, 7))
+		r.resume(id, s.primed).want(data(result1), "EOF")
+		if n := r.crossing.calls("tasks/result"); n != 1 {
+			t.Errorf("%d waits", n)
+		}
+	})
+}
+
+// TestWaitInABatch: a stream that answers more than the wait is not made anew.
+func TestWaitInABatch(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.openVersion(oldest)
+		r.crossing.hang("tasks/result")
+		s := r.stream(http.MethodPost, id, array(wait("1", 0), call("2", "ping")))
+		s.want(data(`{"jsonrpc":"2.0","id":2,"result":{}}`))
+		r2 := r.again()
+		r2.crossing.on("tasks/result", after(time.Second))
+		r2.refuses(id, s.last)
+	})
+}
+
 // TestWaitIsNotAnothers: the id of a stream means nothing in another session, at
 // another backend, or when it was made up.
 func TestWaitIsNotAnothers(t *testing.T) {

@@ -279,7 +279,6 @@ func (st *stream) next(rd *reader) (event, finding) {
 		st.pos = e.seq
 		st.told = max(st.told, e.seq)
 		st.room.Broadcast()
-		st.fit()
 		return e, some
 	case st.ended():
 		return event{}, over
