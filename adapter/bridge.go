@@ -108,7 +108,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
-	modern, err := bridge.NewModern(b.logger, backends)
+	modern, err := bridge.NewModern(b.logger, b.env, backends)
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}

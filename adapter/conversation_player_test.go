@@ -152,31 +152,41 @@ func (p *player) quiet(d time.Duration) {
 	p.note("(%v later)", d)
 }
 
-// handshake opens the session that the conversation begins with.
+// handshake opens the session that the conversation begins with, as clients do:
+// they list the tools of a server that has some.
 func (p *player) handshake() {
-	x := p.client.begin("handshake", p.request("POST", "quarry", string(p.setup.initialize())))
-	p.await(func() bool {
-		for _, a := range p.upstream.waiting() {
-			if a.method() != "server/discover" {
-				return true
-			}
-			p.upstream.take(a, "handshake")
-			answer := `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"result":` + string(p.setup.discover()) + `}`
-			a.send(reply{body: answer, last: true})
-		}
-		return x.answered()
-	})
-	answer, _ := x.next()
-	result := wire.Value(answer.text).Get("result")
-	if ended, _ := x.end(); !ended || !result.Present() {
-		p.fail("the handshake failed: %s", answer.text)
-	}
+	x := p.ask("handshake", p.setup.initialize(), "server/discover", p.setup.discover())
 	p.joined(x)
 	done := p.client.begin("initialized", p.request("POST", "quarry", `{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	p.await(done.answered)
 	if ended, broken := done.end(); !ended || broken != nil {
 		p.fail("the handshake failed: %v", broken)
 	}
+	if p.setup.upstream.Get("tools").Present() && !p.setup.unlisted {
+		p.ask("listing", `{"jsonrpc":"2.0","id":"listing","method":"tools/list"}`, "tools/list", tools)
+	}
+}
+
+// ask makes the client send a request, and the server answer what it is asked
+// for that, if anything. The exchange must have a result.
+func (p *player) ask(name string, message wire.Value, method string, result wire.Value) *clientExchange {
+	x := p.client.begin(name, p.request("POST", "quarry", string(message)))
+	p.await(func() bool {
+		for _, a := range p.upstream.waiting() {
+			if a.method() != method {
+				return true
+			}
+			p.upstream.take(a, wire.Value(`"`+name+`"`))
+			answer := `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"result":` + string(result) + `}`
+			a.send(reply{body: answer, last: true})
+		}
+		return x.answered()
+	})
+	got, _ := x.next()
+	if ended, _ := x.end(); !ended || !wire.Value(got.text).Get("result").Present() {
+		p.fail("%s failed: %s", name, got.text)
+	}
+	return x
 }
 
 // joined makes the session of an answer to initialize the default one.

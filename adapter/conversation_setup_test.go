@@ -35,6 +35,8 @@ var macros = map[string]wire.Value{
 //	          or none; 2025-11-25 if nothing is said
 //	client    the capabilities of that session's client
 //	upstream  the capabilities of the server that the session has been told of
+//	tools     unlisted: the session's client has not listed the server's tools, of
+//	          which there are none otherwise
 //	errors    logged: the bridge may log errors
 //
 // The bridge has the backends quarry, behind which all conversations take place,
@@ -45,6 +47,7 @@ type setup struct {
 	session  string
 	client   wire.Value
 	upstream wire.Value
+	unlisted bool
 	errors   bool
 }
 
@@ -72,6 +75,8 @@ func parseSetup(text []byte) (setup, error) {
 			s.client, err = wire.Check([]byte(value))
 		case "upstream":
 			s.upstream, err = wire.Check([]byte(value))
+		case "tools":
+			s.unlisted = value == "unlisted"
 		case "errors":
 			s.errors = value == "logged"
 		default:
@@ -90,6 +95,10 @@ func (s *setup) discover() wire.Value {
 	return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` + s.upstream +
 		`,"ttlMs":86400000,"cacheScope":"public","_meta":` + macros["@UI"] + `}`
 }
+
+// tools is what the client has been told of the server's tools before the
+// conversation. It holds for long, too.
+const tools = `{"resultType":"complete","tools":[],"ttlMs":86400000,"cacheScope":"public"}`
 
 func (s *setup) initialize() wire.Value {
 	return `{"jsonrpc":"2.0","id":"handshake","method":"initialize","params":{"protocolVersion":"` + wire.Value(s.session) +

@@ -1,12 +1,15 @@
 package bridge
 
 import (
-	"context"
+	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/flight"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/mapping"
 )
@@ -16,36 +19,160 @@ import (
 // are wrapped. What one credential was told holds for that credential only
 // (§3.8). Everything in it can be asked for again.
 type catalogue struct {
-	tools *lru.Cache[catalogueKey, mapping.ToolFacts]
+	env   env.Env
+	walks flight.Group[walkKey, struct{}]
+
+	mu    sync.Mutex
+	tools *lru.Cache[toolFactsKey, toolFacts]
+	lists *lru.Cache[listKey, listing]
+	// changes counts the backend's announcements that its tools have changed: what
+	// was listed before the last of them is out of date.
+	changes map[string]uint64
 }
 
-type catalogueKey struct{ backend, credential, tool string }
+type (
+	// listKey is whose list it is: that of a credential at a backend.
+	listKey      struct{ backend, credential string }
+	toolFactsKey struct {
+		listKey
+
+		tool string
+	}
+	walkKey struct {
+		listKey
+
+		changes uint64
+	}
+)
+
+type toolFacts struct {
+	mapping.ToolFacts
+
+	changes uint64
+}
+
+// listing is how far the reading of a list has come.
+type listing struct {
+	changes uint64
+	// until is when the list is worth reading again; the zero time while it has
+	// not been read to its end.
+	until time.Time
+	// begun is when the first page was read, kept how long its pages hold, next
+	// the cursor of the page that is still to come.
+	begun time.Time
+	kept  time.Duration
+	next  wire.Value
+}
 
 const (
 	catalogueSize = 16384
-	// maxPages ends the walk through a list that never ends.
-	maxPages = 100
+	listings      = 4096
+	// minKept is how long a list holds at least: a tool that is not on it is not
+	// looked for at every call. maxKept bounds what a server may ask for.
+	minKept = 5 * time.Minute
+	maxKept = 24 * time.Hour
 )
 
-func newCatalogue() (*catalogue, error) {
-	tools, err := lru.New[catalogueKey, mapping.ToolFacts](catalogueSize)
+func newCatalogue(e env.Env) (*catalogue, error) {
+	tools, err := lru.New[toolFactsKey, toolFacts](catalogueSize)
 	if err != nil {
 		return nil, err
 	}
-	return &catalogue{tools}, nil
+	lists, err := lru.New[listKey, listing](listings)
+	if err != nil {
+		return nil, err
+	}
+	return &catalogue{env: e, tools: tools, lists: lists, changes: make(map[string]uint64)}, nil
 }
 
-func (c *catalogue) learn(b *Backend, caller port.Caller, facts []mapping.ToolFacts) {
+func keyOf(b *Backend, caller port.Caller) listKey { return listKey{b.Name, b.Authorization(caller)} }
+
+// learn remembers a page of tools. Params are those of the request, as a legacy
+// client sends them: pages that follow each other from the first to the last are
+// a complete list, whoever has asked for them.
+func (c *catalogue) learn(b *Backend, caller port.Caller, params wire.Value, page ext2026.Result, facts []mapping.ToolFacts) {
+	key := keyOf(b, caller)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changes := c.changes[b.Name]
 	for _, f := range facts {
-		c.tools.Add(catalogueKey{b.Name, b.Authorization(caller), f.Name}, f)
+		c.tools.Add(toolFactsKey{key, f.Name}, toolFacts{f, changes})
 	}
+	l, _ := c.lists.Get(key)
+	if l.changes != changes {
+		l = listing{changes: changes}
+	}
+	switch cursor := params.Get("cursor"); {
+	case !cursor.Present():
+		l.begun, l.kept = c.env.Now(), maxKept
+	case cursor != l.next:
+		return // of another reading
+	}
+	l.kept = min(l.kept, kept(page))
+	next := page.Get("nextCursor")
+	switch {
+	case !next.Present(), next == wire.Null:
+		l.next, l.until = "", l.begun.Add(l.kept)
+	default:
+		l.next = wire.Value(mapping.AppendDownCursor(nil, next))
+	}
+	c.lists.Add(key, l)
+}
+
+// kept is how long a page holds.
+func kept(page ext2026.Result) time.Duration {
+	ms, ok := page.Get("ttlMs").Int()
+	if !ok || ms < minKept.Milliseconds() {
+		return minKept
+	}
+	return time.Duration(min(ms, maxKept.Milliseconds())) * time.Millisecond
+}
+
+// known reports whether a call of the tool needs no list: the tool is on one that
+// is not out of date, or on none of them.
+func (c *catalogue) known(b *Backend, caller port.Caller, tool string) bool {
+	key := keyOf(b, caller)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changes := c.changes[b.Name]
+	if f, found := c.tools.Get(toolFactsKey{key, tool}); found && f.changes == changes {
+		return true
+	}
+	l, found := c.lists.Get(key)
+	return found && l.changes == changes && c.env.Now().Before(l.until)
+}
+
+// pause says that a list could not be read to its end, and leaves it alone for a
+// while.
+func (c *catalogue) pause(key walkKey, d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if key.changes == c.changes[key.backend] {
+		c.lists.Add(key.listKey, listing{changes: key.changes, until: c.env.Now().Add(d)})
+	}
+}
+
+// changed says that a backend's tools are not what they were. What is known of
+// them is used until they are listed anew, and if they cannot be.
+func (c *catalogue) changed(backend string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes[backend]++
+}
+
+func (c *catalogue) walkKey(b *Backend, caller port.Caller) walkKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return walkKey{keyOf(b, caller), c.changes[b.Name]}
 }
 
 // facts returns what is known of a tool; nothing is known of one that has not
 // been listed.
 func (c *catalogue) facts(b *Backend, caller port.Caller, tool string) mapping.ToolFacts {
-	f, _ := c.tools.Get(catalogueKey{b.Name, b.Authorization(caller), tool})
-	return f
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, _ := c.tools.Get(toolFactsKey{keyOf(b, caller), tool})
+	return f.ToolFacts
 }
 
 // headers returns the headers that mirror a call's arguments.
@@ -60,37 +187,4 @@ func (c *catalogue) headers(b *Backend, caller port.Caller, params wire.Value) (
 		out[i] = port.Header{Name: h.Name, Value: h.Value}
 	}
 	return out, nil
-}
-
-// relist asks a backend for all its tools once more: it has found a call's
-// headers wrong, so what is known of the tool is not true any more.
-func (m *Modern) relist(ctx context.Context, b *Backend, caller port.Caller) error {
-	var cursor wire.Value
-	for range maxPages {
-		raw, err := m.own(ctx, b, caller, ext2026.MethodToolsList, func(env mapping.Envelope) ([]byte, error) {
-			w := wire.Begin(nil)
-			w.Value("cursor", cursor)
-			params, _, err := mapping.AppendUpParams(nil, ext2026.MethodToolsList, wire.Value(w.End()), env)
-			return params, err
-		})
-		if err != nil {
-			return err
-		}
-		page, err := mapping.ReadDownResult(ext2026.MethodToolsList, raw)
-		if err != nil {
-			return err
-		}
-		facts, _, err := mapping.ReadTools(page)
-		if err != nil {
-			return err
-		}
-		m.catalogue.learn(b, caller, facts)
-		// The cursor travels as a legacy client would send it back.
-		next := page.Get("nextCursor")
-		if !next.Present() || next == wire.Null {
-			return nil
-		}
-		cursor = wire.Value(mapping.AppendDownCursor(nil, next))
-	}
-	return nil
 }

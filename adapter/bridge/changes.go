@@ -131,6 +131,9 @@ func (s *changeStream) change(msg jsonrpc.Message) (port.Change, bool) {
 	if name == "" {
 		return port.Change{}, false
 	}
+	if msg.Method == ext2026.NotificationToolsListChanged {
+		s.modern.catalogue.changed(s.backend)
+	}
 	params, _, err := mapping.AppendDownNotification(nil, msg.Method, msg.Params)
 	if err != nil {
 		s.modern.logger.Warn("notification dropped", "backend", s.backend, "method", msg.Method, "error", port.Reason(err))

@@ -81,6 +81,7 @@ type rig struct {
 	backend      *bridge.Backend
 	contradicted int
 	capabilities wire.Value // of the backend
+	discoverErr  error
 }
 
 func newRig(t *testing.T) *rig {
@@ -91,11 +92,14 @@ func newRig(t *testing.T) *rig {
 		Authorization: func(caller port.Caller) string { return caller.Authorization },
 		Contradict:    func() { r.contradicted++ },
 		Discover: func(_ context.Context, _ port.Caller, _ bridge.Fetch) (ext2026.DiscoverResult, error) {
+			if r.discoverErr != nil {
+				return ext2026.DiscoverResult{}, r.discoverErr
+			}
 			return ext2026.ParseDiscoverResult(`{"supportedVersions":["2026-07-28"],"capabilities":` + r.capabilities + `,"ttlMs":0,"cacheScope":"private"}`)
 		},
 	}
 	var err error
-	if r.modern, err = bridge.NewModern(slog.New(slog.DiscardHandler), []*bridge.Backend{r.backend}); err != nil {
+	if r.modern, err = bridge.NewModern(slog.New(slog.DiscardHandler), env.System(), []*bridge.Backend{r.backend}); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
@@ -111,7 +115,36 @@ func newRig(t *testing.T) *rig {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	r.listed(t, `{"resultType":"complete","tools":[]}`)
 	return r
+}
+
+// listed makes the caller list the backend's tools, and forgets that it did.
+func (r *rig) listed(t *testing.T, page wire.Value) {
+	t.Helper()
+	do := r.back.do
+	r.back.do = func(int, port.Call) (wire.Value, error) { return page, nil }
+	if out := r.request(t, "tools/list", ""); out.Err != nil {
+		t.Fatal(out.Err)
+	}
+	r.back.do, r.back.calls = do, nil
+}
+
+// changeTools makes the backend announce that its tools have changed.
+func (r *rig) changeTools(t *testing.T) {
+	t.Helper()
+	r.back.sub = &subscription{
+		ack:   `{"notifications":{"toolsListChanged":true}}`,
+		notes: []jsonrpc.Message{{Kind: jsonrpc.KindNotification, Method: "notifications/tools/list_changed"}},
+	}
+	stream, err := r.modern.Listen(t.Context(), "quarry", legacyCaller, port.ChangeFilter{Tools: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	if _, err := stream.Next(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // legacyCaller is a client of 2025-11-25 that was offered tasks.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/mapping"
@@ -50,6 +51,7 @@ type Fetch func(ctx context.Context) (wire.Value, error)
 // [port.ChangeSource]. It is safe for concurrent use.
 type Modern struct {
 	logger   *slog.Logger
+	env      env.Env
 	backends map[string]*Backend
 	tokens   atomic.Int64 // progress tokens, unique for all backends (G-9)
 
@@ -62,12 +64,12 @@ var (
 )
 
 // NewModern returns the client side for these backends.
-func NewModern(logger *slog.Logger, backends []*Backend) (*Modern, error) {
-	tools, err := newCatalogue()
+func NewModern(logger *slog.Logger, e env.Env, backends []*Backend) (*Modern, error) {
+	tools, err := newCatalogue(e)
 	if err != nil {
 		return nil, err
 	}
-	m := &Modern{logger: logger, backends: make(map[string]*Backend, len(backends)), catalogue: tools}
+	m := &Modern{logger: logger, env: e, backends: make(map[string]*Backend, len(backends)), catalogue: tools}
 	for _, b := range backends {
 		m.backends[b.Name] = b
 	}
@@ -116,10 +118,12 @@ func (m *Modern) exchange(ctx context.Context, b *Backend, x *port.Exchange, tas
 	return m.begin(b, x, tasks).send(ctx, ext2026.Retry{})
 }
 
-// callTool sends a tools/call with the headers that mirror its arguments. A
-// backend that finds them wrong has not run anything (G-6): its tools are listed
+// callTool sends a tools/call with the headers that mirror its arguments, once the
+// tool is known. A backend that finds them wrong has not run anything (G-6): its tools are listed
 // anew, and the call is sent once more.
 func (m *Modern) callTool(ctx context.Context, b *Backend, caller port.Caller, call port.Call) (wire.Value, error) {
+	name, _ := call.Params.Get("name").Text()
+	m.prepare(ctx, b, caller, name)
 	var err error
 	if call.Headers, err = m.catalogue.headers(b, caller, call.Params); err != nil {
 		return "", err

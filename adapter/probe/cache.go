@@ -12,6 +12,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/flight"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -44,7 +45,7 @@ const (
 // contradicted, a legacy one for a while (G-13). It is safe for concurrent use.
 type Cache struct {
 	o      CacheOptions
-	flight flights[string, Verdict]
+	flight flight.Group[string, Verdict]
 
 	mu      sync.Mutex
 	verdict Verdict
@@ -82,7 +83,7 @@ func (c *Cache) Verdict(ctx context.Context, authorization string) (Verdict, err
 	if v, ok := c.held(); ok {
 		return v, nil
 	}
-	return c.flight.do(ctx, authorization, func(ctx context.Context) (Verdict, error) {
+	return c.flight.Do(ctx, authorization, func(ctx context.Context) (Verdict, error) {
 		if v, ok := c.held(); ok { // another credential was faster
 			return v, nil
 		}

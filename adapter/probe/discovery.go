@@ -11,6 +11,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/flight"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/mapping"
 )
@@ -27,7 +28,7 @@ const (
 // everybody. It is safe for concurrent use.
 type Discovery struct {
 	env    env.Env
-	flight flights[discoveryKey, ext2026.DiscoverResult]
+	flight flight.Group[discoveryKey, ext2026.DiscoverResult]
 
 	mu      sync.Mutex
 	answers *lru.Cache[credential, discovery]
@@ -76,7 +77,7 @@ func (d *Discovery) Get(
 	if ok {
 		return result, nil
 	}
-	return d.flight.do(ctx, key, func(ctx context.Context) (ext2026.DiscoverResult, error) {
+	return d.flight.Do(ctx, key, func(ctx context.Context) (ext2026.DiscoverResult, error) {
 		raw, err := fetch(ctx)
 		if err != nil {
 			return ext2026.DiscoverResult{}, err

@@ -1,0 +1,141 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// methods counts the calls of a method.
+func (b *back) methods(name string) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, call := range b.calls {
+		if call.Method == name {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEndlessList: a list that never ends does not hold a call, and is not read
+// again with the next one (G-8, §3.8).
+func TestEndlessList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		time.Sleep(5 * time.Minute) // what the rig has listed is old then
+		r.back.do = func(n int, call port.Call) (wire.Value, error) {
+			if call.Method == "tools/list" {
+				return wire.Value(fmt.Sprintf(`{"resultType":"complete","tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, n)), nil
+			}
+			return `{"resultType":"complete","content":[]}`, nil
+		}
+		for range 2 {
+			if out := r.request(t, "tools/call", `{"name":"unheard"}`); out.Err != nil {
+				t.Fatal(out.Err)
+			}
+		}
+		if lists, calls := r.back.methods("tools/list"), r.back.methods("tools/call"); lists != 100 || calls != 2 {
+			t.Errorf("G-8 %d pages and %d calls; want 100 and 2", lists, calls)
+		}
+		if out := r.request(t, "tools/call", `{"name":"t100"}`); out.Err != nil || r.back.methods("tools/list") != 100 {
+			t.Errorf("§3.8 outcome %v, %d pages; want none more for a tool of the last page", out, r.back.methods("tools/list"))
+		}
+	})
+}
+
+// TestListOfTwoReadings: only pages that follow each other are a complete list,
+// and a change in between begins it anew (§3.8).
+func TestListOfTwoReadings(t *testing.T) {
+	t.Parallel()
+	page := func(next string) wire.Value {
+		if next == "" {
+			return `{"resultType":"complete","tools":[]}`
+		}
+		return wire.Value(`{"resultType":"complete","tools":[],"nextCursor":"` + next + `"}`)
+	}
+	for _, tt := range []struct {
+		name    string
+		read    func(t *testing.T, r *rig, list func(params wire.Value, next string))
+		relists bool
+	}{
+		{"§3.8 the last page alone", func(_ *testing.T, _ *rig, list func(wire.Value, string)) {
+			list(`{"cursor":"b"}`, "")
+		}, true},
+		{"§3.8 a page is missing", func(_ *testing.T, _ *rig, list func(wire.Value, string)) {
+			list(`{}`, "a")
+			list(`{"cursor":"b"}`, "")
+		}, true},
+		{"§3.8 all pages", func(_ *testing.T, _ *rig, list func(wire.Value, string)) {
+			list(`{}`, "a")
+			list(`{"cursor":"a"}`, "b")
+			list(`{"cursor":"b"}`, "")
+		}, false},
+		{"§3.8 a change in between", func(t *testing.T, r *rig, list func(wire.Value, string)) {
+			list(`{}`, "a")
+			r.changeTools(t)
+			list(`{"cursor":"a"}`, "")
+		}, true},
+		{"§3.8 a change afterwards", func(t *testing.T, r *rig, list func(wire.Value, string)) {
+			list(`{}`, "")
+			r.changeTools(t)
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				time.Sleep(5 * time.Minute)
+				tt.read(t, r, func(params wire.Value, next string) {
+					r.back.do = func(int, port.Call) (wire.Value, error) { return page(next), nil }
+					if out := r.request(t, "tools/list", params); out.Err != nil {
+						t.Fatal(out.Err)
+					}
+				})
+				r.back.calls = nil
+				r.back.do = func(_ int, call port.Call) (wire.Value, error) {
+					if call.Method == "tools/list" {
+						return page(""), nil
+					}
+					return `{"resultType":"complete","content":[]}`, nil
+				}
+				if out := r.request(t, "tools/call", `{"name":"unheard"}`); out.Err != nil {
+					t.Fatal(out.Err)
+				}
+				if n := r.back.methods("tools/list"); (n > 0) != tt.relists {
+					t.Errorf("%d pages were read; want any: %v", n, tt.relists)
+				}
+			})
+		})
+	}
+}
+
+// TestNoToolsToList: a backend without the capability, and one that does not say
+// what it is, are called at once (§3.8).
+func TestNoToolsToList(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		discover error
+	}{{"§3.8 no tools", nil}, {"§3.8 nothing is known", errors.New("away")}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.capabilities, r.discoverErr = `{"prompts":{}}`, tt.discover
+				time.Sleep(5 * time.Minute)
+				r.back.do = func(int, port.Call) (wire.Value, error) { return `{"resultType":"complete","content":[]}`, nil }
+				out := r.request(t, "tools/call", `{"name":"unheard"}`)
+				if out.Err != nil || r.back.methods("tools/list") != 0 {
+					t.Errorf("outcome %v after %d pages", out, r.back.methods("tools/list"))
+				}
+			})
+		})
+	}
+}
