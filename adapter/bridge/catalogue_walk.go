@@ -52,7 +52,7 @@ func (m *Modern) relist(ctx context.Context, b *Backend, caller port.Caller) err
 		err := m.walk(ctx, b, caller)
 		if err != nil && (ctx.Err() == nil || errors.Is(context.Cause(ctx), errWalkTime)) {
 			m.catalogue.pause(key, walkPause)
-			m.logger.Warn("tools not listed", "backend", b.Name, "error", port.Reason(err))
+			m.logger.WarnContext(ctx, "tools not listed", "backend", b.Name, "error", port.Reason(err))
 		}
 		return struct{}{}, err
 	})
