@@ -149,10 +149,7 @@ func (p *player) clientHears() {
 		p.empty(x, 0)
 		return
 	}
-	got, err := wire.Check([]byte(text))
-	if err != nil {
-		p.fail("%v: %s", err, text)
-	}
+	got := p.envelope(text)
 	p.match(got)
 	if !isResponse(got) || x.batch && x.answer().stream {
 		return
@@ -280,14 +277,30 @@ func (p *player) upstreamHears() {
 	}
 	a := p.pick()
 	p.note("b>u [Host: %s] %s", a.host, a.body)
-	got, err := wire.Check(a.body)
-	if err != nil {
-		p.fail("%v: %s", err, a.body)
-	}
+	got := p.envelope(string(a.body))
 	p.upstream.take(a, p.step.Message.Get("id"))
 	p.match(got)
 	p.headers(a.header)
 	p.standardHeaders(a.header, got)
+}
+
+// envelope reads a message of the bridge, which holds what JSON-RPC names and
+// nothing else (G-4).
+func (p *player) envelope(text string) wire.Value {
+	message, err := wire.Check([]byte(text))
+	if err != nil {
+		p.fail("%v: %s", err, text)
+	}
+	var names []string
+	for m := range message.Members() {
+		names = append(names, m.Name)
+	}
+	switch strings.Join(names, " ") {
+	case "jsonrpc id method", "jsonrpc id method params", "jsonrpc method", "jsonrpc method params", "jsonrpc id result", "jsonrpc id error", "jsonrpc error":
+	default:
+		p.fail("no message of JSON-RPC: %s", text)
+	}
+	return message
 }
 
 // pick returns the request that the step expects, or the oldest: those that are

@@ -531,6 +531,31 @@ func TestStoreLost(t *testing.T) {
 	})
 }
 
+// TestTombstoneLost: with the store goes that a task was cancelled here, and nothing
+// else: it is what the backend says again (A-X4).
+func TestTombstoneLost(t *testing.T) {
+	bubble(t, func(w *world) {
+		h := w.proxied("t1")
+		if _, err := w.Cancel(w.Context(), backendName, alice, h); err != nil {
+			w.Fatal(err)
+		}
+		w.now("t1", port.TaskCompleted)
+		after(second)
+		w.wantStatus(h, port.TaskCancelled)
+		w.stop()
+		lost := w.store
+		w.store = openStore(w.T)
+		if err := lost.Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.start()
+		w.wantStatus(h, port.TaskCompleted)
+		if out := w.Result(w.Context(), backendName, alice, h); out.Err != nil {
+			w.Errorf("A-X4 result: %v", out.Err)
+		}
+	})
+}
+
 func TestGetAfterClose(t *testing.T) {
 	bubble(t, func(w *world) {
 		h := w.proxied("t1")

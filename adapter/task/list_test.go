@@ -90,7 +90,7 @@ func TestListPages(t *testing.T) {
 
 func TestListHolds(t *testing.T) {
 	t.Parallel()
-	t.Run("A-S1 what others own, or is elsewhere, is not listed", func(t *testing.T) {
+	t.Run("A-S1, A-S5 what others own, or another backend has, is not listed", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.proxied("t1")
 			foreign := call(0, w.seedOf("t2"))

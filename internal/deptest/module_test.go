@@ -1,6 +1,7 @@
 package deptest_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/taskbridge/taskbridge/internal/deptest"
@@ -64,4 +65,16 @@ func TestDocumentedPaths(t *testing.T) {
 	}
 	problems, err := deptest.DeadPaths(root(t), documents)
 	none(t, problems, err)
+}
+
+// TestEveryRuleIsNamed: every rule that binds what there is has a test that names
+// it, and no test names a rule that there is not.
+func TestEveryRuleIsNamed(t *testing.T) {
+	t.Parallel()
+	rules, err := deptest.ReadRules(filepath.Join(root(t), "testdata", "spec", "rules.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := deptest.RulesNamed(root(t))
+	none(t, deptest.Misnamed(rules, named, deptest.DirectionA, deptest.DirectionBoth), err)
 }

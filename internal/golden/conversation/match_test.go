@@ -53,8 +53,8 @@ func TestMatch(t *testing.T) {
 		{"G-2 the order of vendor data", down, `{"_meta":{"com.acme/x":{"b":1,"a":1},"z":1}}`, `{"_meta":{"z":1,"com.acme/x":{"a":1,"b":1}}}`, []string{`_meta.com.acme/x: want members in this order: {"b":1,"a":1}, got {"a":1,"b":1}`}},
 		{"the order of the rest", down, `{"_meta":{"io.modelcontextprotocol/x":{"b":1,"a":1}}}`, `{"_meta":{"io.modelcontextprotocol/x":{"a":1,"b":1}}}`, nil},
 
-		{"wildcards", down, `{"a":"<text>","b":"<int>","c":"<now>","d":"<uuid>","e":"<cursor>","f":"<cancel time>"}`, `{"a":"x","b":-7,"c":"2026-09-14T08:00:01Z","d":"01234567-89ab-cdef-0123-456789abcdef","e":"c","f":"2026-09-14T08:00:01.5Z"}`, nil},
-		{"no text", down, `{"a":"<text>"}`, `{"a":""}`, []string{`a: want <text> (a string that is not empty), got ""`}},
+		{"G-7 wildcards", down, `{"a":"<text>","b":"<int>","c":"<now>","d":"<uuid>","e":"<cursor>","f":"<cancel time>"}`, `{"a":"x","b":-7,"c":"2026-09-14T08:00:01Z","d":"01234567-89ab-cdef-0123-456789abcdef","e":"c","f":"2026-09-14T08:00:01.5Z"}`, nil},
+		{"G-7 no text", down, `{"a":"<text>"}`, `{"a":""}`, []string{`a: want <text> (a string that is not empty), got ""`}},
 		{"text of another kind", down, `{"a":"<cursor>"}`, `{"a":1}`, []string{`a: want <cursor> (a string that is not empty), got 1`}},
 		{"G-16 no integer", down, `{"a":"<int>"}`, `{"a":1.0}`, []string{`a: want <int> (an integer literal), got 1.0`}},
 		{"no time", down, `{"a":"<now>"}`, `{"a":"now"}`, []string{`a: want <now> (a time in RFC 3339, UTC), got "now"`}},
