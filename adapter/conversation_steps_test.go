@@ -379,7 +379,11 @@ func (p *player) upstreamSays() {
 	}
 	p.note("u>b [%s] %s", f, message)
 	last := response || f.Raw && f.Form != conversation.SSE || f.Act != "" || f.Status != 0
-	if !a.send(reply{facts: *f, body: strings.ReplaceAll(string(message), "\n", ""), last: last}) {
+	body := string(message)
+	if !f.Raw {
+		body = strings.ReplaceAll(body, "\n", "")
+	}
+	if !a.send(reply{facts: *f, body: body, last: last}) {
 		p.fail("%s has ended already", a.id)
 	}
 }

@@ -138,7 +138,11 @@ func (n *reply) write(w http.ResponseWriter, begun bool) {
 		}
 		w.WriteHeader(max(n.facts.Status, http.StatusOK))
 	}
-	if stream && text != "" {
+	switch {
+	case !stream || text == "":
+	case n.facts.Raw:
+		text += "\n\n"
+	default:
 		text = "data: " + text + "\n\n"
 	}
 	if n.facts.Act == conversation.Cut {

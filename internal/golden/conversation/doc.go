@@ -32,7 +32,7 @@
 //	as X             names an exchange
 //	route X          the backend whose route a c>b request goes to
 //	raw              the message is sent as it stands, or expected to be this very
-//	                 text, JSON or not
+//	                 text, JSON or not; on a stream it is the fields of an event
 //	pad N            as many spaces follow the message
 //	event X          b>c: the message came with this event id
 //	primed X         b>c: the stream began with an event that has this id, a time
