@@ -23,6 +23,9 @@ type Envelope struct {
 	ProgressToken wire.Value
 	// Retry answers an input_required result; zero on the first attempt.
 	Retry ext2026.Retry
+	// Version is the revision negotiated with the client; empty means
+	// [legacy2025.Latest].
+	Version string
 }
 
 // AppendUpParams appends the params of a legacy request as those of a modern
@@ -31,9 +34,10 @@ type Envelope struct {
 // Params are created when the client sent none (A-U3). An alias in cursor is
 // resolved. Whatever no rule names is copied as it came.
 //
-// Spec: 2026-07-28 "_meta". Rules A-U1, A-U3, A-T1, A-T3, G-9, §3.6, §6.1.
-// Loss: task, forged inputResponses and requestState, and the reserved keys of
-// _meta; all but related-task set a note.
+// Spec: 2026-07-28 "_meta". Rules A-U1, A-U3, A-T1, A-T3, G-9, §3.6, §3.9, §6.1.
+// Loss: task, forged inputResponses and requestState, the reserved keys of _meta,
+// and the context of a completion of a client too old to mean it; all but
+// related-task set a note.
 func AppendUpParams(dst []byte, method string, params wire.Value, env Envelope) ([]byte, Notes, error) {
 	obj, err := wire.OptionalObject(params, "params")
 	if err == nil {
@@ -61,6 +65,8 @@ func AppendUpParams(dst []byte, method string, params wire.Value, env Envelope) 
 			notes = notes.With(NoteTaskMember)
 		case (m.Name == "inputResponses" || m.Name == "requestState") && ext2026.Asks(method):
 			notes = notes.With(NoteForgedRetry)
+		case m.Name == "context" && method == ext2026.MethodCompletionComplete && !knowsContext(env.Version):
+			notes = notes.With(NoteOlderRevision)
 		case m.Name == "cursor" && ext2026.ItemsMember(method) != "":
 			w.Name(m.Name)
 			w.SetBuf(AppendUpCursor(w.Buf(), m.Value))
@@ -94,10 +100,6 @@ type DownEnvelope struct {
 	Version string
 }
 
-func (e *DownEnvelope) lacksContext() bool {
-	return e.Version != "" && !legacy2025.HasStructuredContent(e.Version)
-}
-
 // AppendDownParams appends the params of a modern request as those of a legacy
 // one: without the envelope and the members of a retry, both of which the
 // bridge consumes.
@@ -128,7 +130,7 @@ func AppendDownParams(dst []byte, method string, params wire.Value, env DownEnve
 		case m.Name == "task":
 			notes = notes.With(NoteTaskMember)
 		case (m.Name == "inputResponses" || m.Name == "requestState") && ext2026.Asks(method):
-		case m.Name == "context" && method == ext2026.MethodCompletionComplete && env.lacksContext():
+		case m.Name == "context" && method == ext2026.MethodCompletionComplete && !knowsContext(env.Version):
 			notes = notes.With(NoteOlderRevision)
 		default:
 			w.Copy(m)

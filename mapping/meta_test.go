@@ -118,6 +118,21 @@ var upParamsCases = []struct {
 		want: `{"cursor":"~","deep":{"task":1},"_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteTaskMember),
 	},
 	{
+		name: "§3.9 an old client means no context", method: "completion/complete", in: completeWithContext,
+		edit: func(e *mapping.Envelope) { e.Version = "2025-03-26" },
+		want: `{"ref":{},"argument":{"name":"a","value":""},"_meta":{` + orbitMeta + `}}`, notes: notesOf(mapping.NoteOlderRevision),
+	},
+	{
+		name: "§3.9 others do", method: "completion/complete", in: completeWithContext,
+		edit: func(e *mapping.Envelope) { e.Version = "2025-06-18" },
+		want: completeWithContext[:len(completeWithContext)-1] + `,"_meta":{` + orbitMeta + `}}`,
+	},
+	{
+		name: "§3.9 it is a vendor's elsewhere", method: "acme/dig", in: `{"context":1}`,
+		edit: func(e *mapping.Envelope) { e.Version = "2025-03-26" },
+		want: `{"context":1,"_meta":{` + orbitMeta + `}}`,
+	},
+	{
 		name: "G-2 user data survives byte for byte", method: "tools/call",
 		in: `{ "n\u0061me" : "a" , "arguments" : { "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} } }`,
 		want: `{"n\u0061me":"a","arguments":{ "x" : 1e-07, "x":12345678901234567890, "k\u00e9y": "\ud800 prüfen", "task":{"ttlMs":-0.0} },` +

@@ -18,19 +18,40 @@ func knowsItem(member, version string) bool {
 	}
 }
 
+// An edit appends a value as a client of version may see it.
+type edit func(dst []byte, v wire.Value, version string) ([]byte, Notes)
+
 // appendItem appends an object without the members that a client of version does
 // not know.
 func appendItem(dst []byte, item wire.Value, version string) ([]byte, Notes) {
+	return appendNested(dst, item, version, "", nil)
+}
+
+// appendPrompt appends a prompt without the members that a client of version does
+// not know; its arguments have titles, too.
+func appendPrompt(dst []byte, prompt wire.Value, version string) ([]byte, Notes) {
+	return appendNested(dst, prompt, version, "arguments", appendItems)
+}
+
+// appendNested appends an object without the members that a client of version does
+// not know, and the named member through inner.
+func appendNested(dst []byte, item wire.Value, version, nested string, inner edit) ([]byte, Notes) {
 	var notes Notes
 	if !item.IsObject() {
 		return append(dst, item...), 0
 	}
 	w := wire.Begin(dst)
 	for m := range item.Members() {
-		if knowsItem(m.Name, version) {
-			w.Copy(m)
-		} else {
+		switch {
+		case !knowsItem(m.Name, version):
 			notes = notes.With(NoteOlderRevision)
+		case inner != nil && m.Name == nested:
+			w.Spell(m)
+			buf, lost := inner(w.Buf(), m.Value, version)
+			w.SetBuf(buf)
+			notes |= lost
+		default:
+			w.Copy(m)
 		}
 	}
 	if notes == 0 {
@@ -44,6 +65,11 @@ func appendItems(dst []byte, items wire.Value, version string) ([]byte, Notes) {
 	return appendEach(dst, items, version, appendItem)
 }
 
+// appendPrompts appends an array of prompts, each through [appendPrompt].
+func appendPrompts(dst []byte, prompts wire.Value, version string) ([]byte, Notes) {
+	return appendEach(dst, prompts, version, appendPrompt)
+}
+
 // appendBlocks appends an array of content blocks as a client of version may see
 // them: a revision without resource links is told of one as text (§3.9).
 func appendBlocks(dst []byte, blocks wire.Value, version string) ([]byte, Notes) {
@@ -51,12 +77,23 @@ func appendBlocks(dst []byte, blocks wire.Value, version string) ([]byte, Notes)
 }
 
 func appendBlock(dst []byte, block wire.Value, version string) ([]byte, Notes) {
-	if legacy2025.HasStructuredContent(version) || block.Get("type") != `"resource_link"` {
-		return appendItem(dst, block, version)
+	switch kind, _ := block.Get("type").Text(); kind {
+	case "resource":
+		return appendNested(dst, block, version, "resource", appendItem)
+	case "resource_link":
+		if !legacy2025.HasStructuredContent(version) {
+			name, _ := block.Get("name").Text()
+			uri, _ := block.Get("uri").Text()
+			return appendTextBlock(dst, name+": "+uri), Notes(0).With(NoteLinkAsText)
+		}
 	}
-	name, _ := block.Get("name").Text()
-	uri, _ := block.Get("uri").Text()
-	return appendTextBlock(dst, name+": "+uri), Notes(0).With(NoteLinkAsText)
+	return appendItem(dst, block, version)
+}
+
+// knowsContext reports whether a peer of version knows the context of a
+// completion; a version that is not said is the newest (§3.9).
+func knowsContext(version string) bool {
+	return version == "" || legacy2025.HasStructuredContent(version)
 }
 
 // appendMessages appends the messages of a prompt as a client of version may see
@@ -86,7 +123,7 @@ func appendMessage(dst []byte, message wire.Value, version string) ([]byte, Note
 
 // appendEach appends an array, each element through edit. Clients of the newest
 // revision get it as it came.
-func appendEach(dst []byte, list wire.Value, version string, edit func([]byte, wire.Value, string) ([]byte, Notes)) ([]byte, Notes) {
+func appendEach(dst []byte, list wire.Value, version string, each edit) ([]byte, Notes) {
 	if version == legacy2025.Latest || list.Kind() != wire.KindArray {
 		return append(dst, list...), 0
 	}
@@ -96,7 +133,7 @@ func appendEach(dst []byte, list wire.Value, version string, edit func([]byte, w
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst, lost = edit(dst, element, version)
+		dst, lost = each(dst, element, version)
 		notes |= lost
 	}
 	return append(dst, ']'), notes
@@ -105,17 +142,19 @@ func appendEach(dst []byte, list wire.Value, version string, edit func([]byte, w
 // writeOlder writes the member of a result of method that holds its items, as a
 // client of version may see it, and reports whether m is that member.
 func writeOlder(w *wire.Writer, method string, m wire.Member, version string) (bool, Notes) {
-	edit := appendItems
+	var items edit = appendItems
 	switch {
 	case method == legacy2025.MethodPromptsGet && m.Name == "messages":
-		edit = appendMessages
+		items = appendMessages
+	case method == legacy2025.MethodPromptsList && m.Name == "prompts":
+		items = appendPrompts
 	case method == legacy2025.MethodResourcesRead && m.Name == "contents":
 	case m.Name != "" && m.Name == legacy2025.ItemsMember(method):
 	default:
 		return false, 0
 	}
 	w.Spell(m)
-	buf, notes := edit(w.Buf(), m.Value, version)
+	buf, notes := items(w.Buf(), m.Value, version)
 	w.SetBuf(buf)
 	return true, notes
 }

@@ -24,6 +24,24 @@ func TestOlderRevisions(t *testing.T) {
 		{"resources", "resources/list", "2025-03-26", `{"resources":` + item + `}`, `{"resources":[{"name":"n","uri":"a:b","x":1e-07},7]}`, older},
 		{"templates", "resources/templates/list", "2025-03-26", `{"resourceTemplates":` + item + `}`, `{"resourceTemplates":[{"name":"n","uri":"a:b","x":1e-07},7]}`, older},
 		{
+			"§3.9 arguments of prompts have titles, too", "prompts/list", "2025-03-26",
+			`{"prompts":[{"name":"n","arguments":[{"name":"a","title":"A","x":1e-07}, {"name":"b"}]}, {"name":"m","arguments":{"title":"T"}}]}`,
+			`{"prompts":[{"name":"n","arguments":[{"name":"a","x":1e-07},{"name":"b"}]},{"name":"m","arguments":{"title":"T"}}]}`, older,
+		},
+		{
+			"§3.9 arguments of others are a vendor's", "resources/list", "2025-03-26", `{"resources":[{"name":"n","arguments":[{"title":"A"}]}]}`,
+			`{"resources":[{"name":"n","arguments":[{"title":"A"}]}]}`, 0,
+		},
+		{
+			"§3.9 an embedded resource has _meta, too", "prompts/get", "2025-03-26",
+			`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"a:b","_meta":{"v":1},"text":"t"}}},{"role":"user","content":{"type":"text","text":"t","resource":{"_meta":{}}}}]}`,
+			`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"a:b","text":"t"}}},{"role":"user","content":{"type":"text","text":"t","resource":{"_meta":{}}}}]}`, older,
+		},
+		{
+			"§3.9 2025-06-18 knows it", "prompts/get", "2025-06-18", `{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"a:b","_meta":{"v":1}}}}]}`,
+			`{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"a:b","_meta":{"v":1}}}}]}`, 0,
+		},
+		{
 			"contents", "resources/read", "2025-03-26", `{"contents":[{"uri":"a:b","text":"t","_meta":{}},{ "uri":"c:d" }]}`,
 			`{"contents":[{"uri":"a:b","text":"t"},{ "uri":"c:d" }]}`, older,
 		},

@@ -109,6 +109,7 @@ func (m *Modern) envelope(caller port.Caller, tasks, asks bool) (mapping.Envelop
 	}
 	return mapping.Envelope{
 		ClientInfo: caller.ClientInfo, Capabilities: wire.Value(capabilities), LogLevel: caller.LogLevel,
+		Version: caller.Version,
 	}, nil
 }
 
