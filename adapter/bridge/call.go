@@ -38,7 +38,8 @@ func (u *Upgrade) callTask(ctx context.Context, b *Backend, x *port.Exchange, as
 		ttl = time.Duration(min(asked.TTLMs, longest.Milliseconds())) * time.Millisecond
 	}
 	created, err := u.tasks.Create(ctx, task.Request{
-		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace, Wrapped: u.options(b, x).Wrapped,
+		Backend: b.Name, Caller: x.Caller, TTL: ttl, Grace: b.SyncGrace,
+		Wrapped: func() bool { return u.options(b, x).Wrapped },
 		Call: func(ctx context.Context) task.Ending {
 			return u.ending(ctx, u.modern.begin(b, x, true), savedCall{Params: string(x.Message.Params)}, ext2026.Retry{})
 		},

@@ -50,12 +50,15 @@ type Request struct {
 	TTL time.Duration
 	// Grace is how long the backend may take before the task is hosted (A-T9).
 	Grace time.Duration
-	// Wrapped is what Payload of port.TaskDialect has to know of the tool.
-	Wrapped bool
+	// Wrapped returns what Payload of port.TaskDialect has to know of the tool. It
+	// is asked when the task is recorded: the call may have learned it. Nil is false.
+	Wrapped func() bool
 	// Call performs the call. Its context outlives the request that asked for
 	// the task and ends when the task is cancelled.
 	Call func(ctx context.Context) Ending
 }
+
+func (q *Request) wrapped() bool { return q.Wrapped != nil && q.Wrapped() }
 
 // Create performs a call and returns the face's answer to it: a task in any
 // case, unless the call fails before there is one (§4.2). The error is the
@@ -197,7 +200,7 @@ func (m *Manager) hostAsking(ctx context.Context, q Request, round *Round) (wire
 // newRecord is the record of a task before it has a document.
 func (m *Manager) newRecord(r ref, q Request) record {
 	return record{
-		Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.Wrapped, Session: m.Desk.Session(q.Caller),
+		Handle: r.handle, Created: r.created.UnixMilli(), Wrapped: q.wrapped(), Session: m.Desk.Session(q.Caller),
 	}
 }
 
