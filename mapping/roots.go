@@ -8,11 +8,14 @@ func appendDownRoots(dst []byte, params wire.Value, o QuestionOptions) ([]byte, 
 	var notes Notes
 	w := wire.Begin(dst)
 	for m := range params.Members() {
-		if m.Name == "_meta" {
+		switch m.Name {
+		case "_meta":
 			notes |= questionMeta(m.Value)
-			continue
+		case "task":
+			notes = notes.With(NoteTaskMember)
+		default:
+			w.Copy(m)
 		}
-		w.Copy(m)
 	}
 	writeMeta(&w, Down, &wire.Object{}, metaPlan{relatedTask: o.TaskID})
 	if w.Empty() {
