@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +69,9 @@ type listing struct {
 const (
 	catalogueSize = 16384
 	listings      = 4096
+	// maxFacts is how many bytes are remembered of a tool, and of a cursor. What is
+	// longer is a peer's to fill the memory with.
+	maxFacts = 16 << 10
 	// minKept is how long a list holds at least: a tool that is not on it is not
 	// looked for at every call. maxKept bounds what a server may ask for.
 	minKept = 5 * time.Minute
@@ -96,7 +101,9 @@ func (c *catalogue) learn(b *Backend, caller port.Caller, params wire.Value, pag
 	defer c.mu.Unlock()
 	changes := c.changes[b.Name]
 	for _, f := range facts {
-		c.tools.Add(toolFactsKey{key, f.Name}, toolFacts{f, changes})
+		if f, ok := own(f); ok {
+			c.tools.Add(toolFactsKey{key, f.Name}, toolFacts{f, changes})
+		}
 	}
 	l, _ := c.lists.Get(key)
 	if l.changes != changes {
@@ -113,10 +120,30 @@ func (c *catalogue) learn(b *Backend, caller port.Caller, params wire.Value, pag
 	switch {
 	case !next.Present(), next == wire.Null:
 		l.next, l.until = "", l.begun.Add(l.kept)
+	case len(next) > maxFacts:
+		l.next = ""
 	default:
 		l.next = wire.Value(mapping.AppendDownCursor(nil, next))
 	}
 	c.lists.Add(key, l)
+}
+
+// own copies what is known of a tool, which else would keep the whole page it was
+// read from. It reports false for one that is too long to remember.
+func own(f mapping.ToolFacts) (mapping.ToolFacts, bool) {
+	f.Name = strings.Clone(f.Name)
+	size := len(f.Name)
+	f.Headers = slices.Clone(f.Headers)
+	for i := range f.Headers {
+		h := &f.Headers[i]
+		h.Name, h.Path = strings.Clone(h.Name), slices.Clone(h.Path)
+		size += len(h.Name)
+		for j, step := range h.Path {
+			h.Path[j] = strings.Clone(step)
+			size += len(step)
+		}
+	}
+	return f, size <= maxFacts
 }
 
 // kept is how long a page holds.

@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,6 +115,38 @@ func TestListOfTwoReadings(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLongFactsAreNotKept: a tool whose name, or a cursor that, is longer than
+// anything useful is not remembered; its calls are made all the same (G-8).
+func TestLongFactsAreNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		time.Sleep(5 * time.Minute)
+		long := strings.Repeat("x", 16<<10)
+		schema := `{"type":"object","properties":{"s":{"type":"string","x-mcp-header":"S"}}}`
+		r.listed(t, wire.Value(`{"resultType":"complete","tools":[{"name":"`+long+`y","inputSchema":`+schema+`},{"name":"`+long+`","inputSchema":{"type":"object"}},{"name":"b","inputSchema":`+schema+`}]}`))
+		r.back.do = func(int, port.Call) (wire.Value, error) { return `{"resultType":"complete","content":[]}`, nil }
+		for name, mirrored := range map[string]int{long + "y": 0, "b": 1} {
+			r.back.calls = nil
+			out := r.request(t, "tools/call", wire.Value(`{"name":"`+name+`","arguments":{"s":"v"}}`))
+			if out.Err != nil || len(r.back.calls) != 1 || len(r.back.calls[0].Headers) != mirrored {
+				t.Errorf("G-8 %d letters: %v, calls %.200v; want one with %d headers", len(name), out.Err, r.back.calls, mirrored)
+			}
+		}
+		time.Sleep(5 * time.Minute)
+		r.back.do = func(_ int, call port.Call) (wire.Value, error) {
+			if call.Method == "tools/list" && !call.Params.Get("cursor").Present() {
+				return wire.Value(`{"resultType":"complete","tools":[],"nextCursor":"` + long + `"}`), nil
+			}
+			return `{"resultType":"complete","tools":[],"content":[]}`, nil
+		}
+		r.back.calls = nil
+		if out := r.request(t, "tools/call", `{"name":"c"}`); out.Err != nil || r.back.methods("tools/list") != 2 {
+			t.Errorf("G-8 outcome %v, %d pages; want both", out.Err, r.back.methods("tools/list"))
+		}
+	})
 }
 
 // TestNoToolsToList: a backend without the capability, and one that does not say
