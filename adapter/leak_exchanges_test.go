@@ -176,6 +176,16 @@ wait 10s
 	return append(all, codes()...)
 }
 
+// ended is what the client is told of a task that failed with a code.
+var ended = map[int]string{
+	-32020: `{"code":-32603,"message":"m"}`,
+	-32021: `{"code":-32600,"message":"<text>"}`,
+	-32022: `{"code":-32603,"message":"m"}`,
+	-32023: `{"code":-32603,"message":"m","data":{"originalCode":-32023}}`,
+	-32042: `{"code":-32603,"message":"m"}`,
+	-32099: `{"code":-32603,"message":"m","data":{"originalCode":-32099}}`,
+}
+
 // codes are the error codes of one era, from a server: what the client is told.
 func codes() (all []leakExchange) {
 	const (
@@ -197,13 +207,28 @@ func codes() (all []leakExchange) {
 		{"6.2.15", -32000, fmt.Sprintf(plain, -32000)},
 		{"6.2.15", -32019, fmt.Sprintf(plain, -32019)},
 	} {
-		for _, method := range []string{"resources/read", "prompts/get", "com.acme/dig"} {
-			all = append(all, leakExchange{c.row, fmt.Sprintf("%d of a server at %s", c.code, method), "", fmt.Sprintf(`c>b {"jsonrpc":"2.0","id":1,"method":%[1]q,"params":{"name":"brief","uri":"vein://1"}}
-b>u {"jsonrpc":"2.0","id":9001,"method":%[1]q,"params":{"name":"brief","uri":"vein://1","_meta":"@UMN"}}
-u>b [400] {"jsonrpc":"2.0","id":9001,"error":%[2]s}
-b>c {"jsonrpc":"2.0","id":1,"error":%[3]s}
-`, method, fmt.Sprintf(plain, c.code), c.told)})
+		for _, f := range forwarded {
+			params := f.params
+			if params != "" {
+				params += ","
+			}
+			all = append(all, leakExchange{c.row, fmt.Sprintf("%d of a server at %s", c.code, f.method), "", fmt.Sprintf(`c>b {"jsonrpc":"2.0","id":1,"method":%[1]q,"params":{%[2]s"com.acme/q":0}}
+b>u {"jsonrpc":"2.0","id":9001,"method":%[1]q,"params":{%[2]s"com.acme/q":0,"_meta":"@UMN"}}
+u>b [400] {"jsonrpc":"2.0","id":9001,"error":%[3]s}
+b>c {"jsonrpc":"2.0","id":1,"error":%[4]s}
+`, f.method, params, fmt.Sprintf(plain, c.code), c.told)})
 		}
+	}
+	for _, code := range []int{-32020, -32021, -32022, -32023, -32042, -32099} {
+		row := "6.1.12"
+		if code == -32042 {
+			row = "6.2.15"
+		}
+		all = append(all, leakExchange{row, fmt.Sprintf("%d in a task that failed", code), "", made + fmt.Sprintf(`c>b {"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"b.tk-5"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9001,"result":{"resultType":"complete","taskId":"tk-5","status":"failed",%s,"ttlMs":90000,"error":{"code":%d,"message":"m"}}}
+b>c {"jsonrpc":"2.0","id":1,"error":%s}
+`, stamps, code, ended[code])})
 	}
 	return append(all, leakExchange{"6.1.12", "-32020 of a server", "", `c>b {"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"brief"}}
 b>u {"jsonrpc":"2.0","id":9001,"method":"prompts/get","params":{"name":"brief","_meta":"@UMN"}}
