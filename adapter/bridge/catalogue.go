@@ -174,9 +174,7 @@ func (c *catalogue) known(b *Backend, caller port.Caller, tool string) bool {
 func (c *catalogue) pause(key walkKey, d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if key.changes == c.changes[key.backend] {
-		c.lists.Add(key.listKey, listing{changes: key.changes, until: c.env.Now().Add(d)})
-	}
+	c.lists.Add(key.listKey, listing{changes: key.changes, until: c.env.Now().Add(d)})
 }
 
 // changed says that a backend's tools are not what they were. What is known of

@@ -143,10 +143,68 @@ func TestLongFactsAreNotKept(t *testing.T) {
 			return `{"resultType":"complete","tools":[],"content":[]}`, nil
 		}
 		r.back.calls = nil
-		if out := r.request(t, "tools/call", `{"name":"c"}`); out.Err != nil || r.back.methods("tools/list") != 2 {
-			t.Errorf("G-8 outcome %v, %d pages; want both", out.Err, r.back.methods("tools/list"))
+		for n := range 2 { // a list whose cursor is not kept is not known to be complete
+			if out := r.request(t, "tools/call", `{"name":"c"}`); out.Err != nil || r.back.methods("tools/list") != 2*(n+1) {
+				t.Errorf("G-8 outcome %v, %d pages; want two for each call", out.Err, r.back.methods("tools/list"))
+			}
 		}
 	})
+}
+
+// TestListHolds: a list holds for as long as the shortest of its pages, from the
+// first one on, and for a day at most (§3.8).
+func TestListHolds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		ttls  []string // of the pages
+		pause time.Duration
+		holds time.Duration
+	}{
+		{"§3.8 the first page is the shortest", []string{"600000", "3600000"}, 0, 10 * time.Minute},
+		{"§3.8 the last page is the shortest", []string{"3600000", "600000"}, 0, 10 * time.Minute},
+		{"§3.8 from the first page on", []string{"600000", "600000"}, 4 * time.Minute, 6 * time.Minute},
+		{"§3.8 five minutes at least", []string{"-1"}, 0, 5 * time.Minute},
+		{"§3.8 what is no number", []string{`"x"`}, 0, 5 * time.Minute},
+		{"§3.8 a day at most", []string{"9223372036855"}, 0, 24 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				time.Sleep(5 * time.Minute)
+				for i, ttl := range tt.ttls {
+					params, next := wire.Value("{}"), ""
+					if i > 0 {
+						time.Sleep(tt.pause)
+						params = wire.Value(fmt.Sprintf(`{"cursor":"%d"}`, i))
+					}
+					if i+1 < len(tt.ttls) {
+						next = fmt.Sprintf(`,"nextCursor":"%d"`, i+1)
+					}
+					r.back.do = func(int, port.Call) (wire.Value, error) {
+						return wire.Value(`{"resultType":"complete","tools":[],"ttlMs":` + ttl + next + `}`), nil
+					}
+					if out := r.request(t, "tools/list", params); out.Err != nil {
+						t.Fatal(out.Err)
+					}
+				}
+				r.back.calls = nil
+				r.back.do = func(int, port.Call) (wire.Value, error) {
+					return `{"resultType":"complete","tools":[],"content":[]}`, nil
+				}
+				for _, at := range []struct {
+					wait  time.Duration
+					lists int
+				}{{tt.holds - time.Millisecond, 0}, {time.Millisecond, 1}} {
+					time.Sleep(at.wait)
+					if out := r.request(t, "tools/call", `{"name":"unheard"}`); out.Err != nil || r.back.methods("tools/list") != at.lists {
+						t.Errorf("outcome %v, %d lists; want %d", out.Err, r.back.methods("tools/list"), at.lists)
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestNoToolsToList: a backend without the capability, and one that does not say
