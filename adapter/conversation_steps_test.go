@@ -291,6 +291,12 @@ func (p *player) envelope(text string) wire.Value {
 	if err != nil {
 		p.fail("%v: %s", err, text)
 	}
+	if message.Kind() == wire.KindArray && p.step.Leg == conversation.BridgeToClient {
+		for _, one := range message.Elements() {
+			p.envelope(string(one))
+		}
+		return message
+	}
 	var names []string
 	for m := range message.Members() {
 		names = append(names, m.Name)

@@ -70,6 +70,7 @@ b>c {"jsonrpc":"2.0","id":39,"result":{"task":{"taskId":"b.tk-5","status":"worki
 // written out; the others are made from forwarded.
 func carriers() map[string]carrier {
 	all := maps.Clone(special)
+	maps.Copy(all, questionCarriers())
 	for _, f := range forwarded {
 		params, told := f.params, f.told
 		if params != "" {

@@ -2,14 +2,6 @@ package adapter_test
 
 import "fmt"
 
-// filterOnly are the rows that no conversation of this direction can hold: they
-// are about questions, which adapter/leak proves at the filter.
-var filterOnly = map[string]string{
-	"6.2.12": "elicitationId, which servers of the legacy era make",
-	"6.2.13": "members of questions that servers of the legacy era ask",
-	"6.2.14": "members of answers",
-}
-
 // leakExchange is a row that is more than a member: a conversation that shows what
 // becomes of it.
 type leakExchange struct{ row, name, setup, text string }
@@ -138,6 +130,9 @@ u>b {"jsonrpc":"2.0","id":9002,"result":{"resultType":"complete","prompts":[]}}
 b>c {"jsonrpc":"2.0","id":2,"result":{"prompts":[]}}
 `},
 }, generated()...)
+
+// everyExchange are all of them.
+var everyExchange = append(exchanges, questionExchanges...)
 
 // generated are the rows that are lists: of methods and of error codes.
 func generated() (all []leakExchange) {

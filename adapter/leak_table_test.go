@@ -95,6 +95,9 @@ var tokens = []token{
 	{"6.2.19", but(everyResult, "nested result"), "‹m›", ``, ``},
 }
 
+// everyToken are all of them.
+var everyToken = append(tokens, questionTokens...)
+
 // name says where a token stands.
 func (tk *token) name(place string) string {
 	return fmt.Sprintf("§%s %s in the %s", tk.row, strings.Trim(tk.in, ","), place)
