@@ -117,16 +117,22 @@ func (c *Call) List(ctx context.Context, questions []port.Question) error {
 	_, withdrawn := c.table.List(c.space(), questions)
 	c.withdraw(withdrawn)
 	c.questions = make(map[string]port.Question, len(questions))
+	var ask []port.Question
 	for _, q := range questions {
 		c.questions[q.Key] = q
 		e := c.table.Entry(c.space(), q.Key)
-		if e == nil || e.State != New {
-			continue
+		switch {
+		case e == nil || e.State != New || c.again(e):
+		case c.stream != nil && c.stream.Asks() && c.dialect.Check(q, c.caller) == nil:
+			ask = append(ask, q)
+		default:
+			if err := c.dismiss(e, q, ErrNobody); err != nil {
+				return err // before the user is troubled with the others
+			}
 		}
-		if c.again(e) {
-			continue
-		}
-		if err := c.put(ctx, e, q); err != nil {
+	}
+	for _, q := range ask {
+		if err := c.put(ctx, c.table.Entry(c.space(), q.Key), q); err != nil {
 			return err
 		}
 	}
@@ -152,9 +158,6 @@ func (c *Call) again(e *Entry) bool {
 
 // put asks one question.
 func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
-	if c.stream == nil || !c.stream.Asks() || c.dialect.Check(q, c.caller) != nil {
-		return c.dismiss(e, q, ErrNobody)
-	}
 	id, err := c.stream.NewID(ctx)
 	if err != nil {
 		return err
@@ -169,7 +172,7 @@ func (c *Call) put(ctx context.Context, e *Entry, q port.Question) error {
 	r := Request{ID: string(id), Session: session, Stream: c.desk.Place(c.stream, false)}
 	e.State, e.Requests = Asked, append(e.Requests, r)
 	c.desk.expect(callKey{session, r.ID}, func(m jsonrpc.Message) { c.responses <- Response{key: q.Key, session: session, message: m} })
-	return c.stream.Send(request)
+	return c.desk.Send(r, request)
 }
 
 // dismiss gives a question the answer that stands for none, or refuses.

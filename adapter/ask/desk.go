@@ -26,7 +26,7 @@ type Desk struct {
 
 	mu      sync.Mutex
 	seats   map[string][]*Seat // by task, oldest first
-	placed  map[string]placed  // open requests, by the name of their stream
+	placed  map[string]*placed // open requests, by the name of their stream
 	streams int64
 	calls   map[callKey]func(jsonrpc.Message) // takes the response to a plain call's request
 }
@@ -37,12 +37,16 @@ type Seat struct {
 	Stream port.Stream
 }
 
-// placed is where a request went.
+// placed is where a request goes.
 type placed struct {
 	stream port.Stream
 	// own is set for a stream of the session's own. It is lost only when it has
 	// not been resumed in time; another one is as soon as its client is away.
 	own bool
+
+	mu   sync.Mutex // held while the request is sent
+	sent bool
+	over bool // it is not to be sent any more
 }
 
 type pollKey struct{ task, session string }
@@ -67,7 +71,7 @@ func NewDesk(e env.Env, keys *seal.Keys) (*Desk, error) {
 	}
 	return &Desk{
 		env: e, keys: keys, id: id, told: told,
-		seats: make(map[string][]*Seat), placed: make(map[string]placed), calls: make(map[callKey]func(jsonrpc.Message)),
+		seats: make(map[string][]*Seat), placed: make(map[string]*placed), calls: make(map[callKey]func(jsonrpc.Message)),
 	}, nil
 }
 
@@ -96,11 +100,13 @@ func strings(parts []string) []any {
 }
 
 // Sit registers a client that waits for a task, if it can be asked there at all.
-// The returned function ends that.
+// The returned function ends that. What the session has been told by polls before
+// does not count any more.
 func (d *Desk) Sit(task string, caller port.Caller, stream port.Stream) (leave func()) {
 	if stream == nil || !stream.Asks() {
 		return func() {}
 	}
+	d.told.Remove(pollKey{task, d.Session(caller)})
 	seat := &Seat{Caller: caller, Stream: stream}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,8 +156,27 @@ func (d *Desk) Place(stream port.Stream, own bool) string {
 		d.sweep()
 	}
 	name := d.id + "/" + strconv.FormatInt(d.streams, 10)
-	d.placed[name] = placed{stream, own}
+	d.placed[name] = &placed{stream: stream, own: own}
 	return name
+}
+
+// Send sends a request on the stream that it was placed on. One that has been
+// withdrawn or forgotten since is not sent: that may happen while it is made
+// durable.
+func (d *Desk) Send(r Request, message []byte) error {
+	d.mu.Lock()
+	p := d.placed[r.Stream]
+	d.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil
+	}
+	p.sent = true
+	return p.stream.Send(message)
 }
 
 // sweep forgets streams that are gone: nobody may ever ask for them again. The
@@ -188,26 +213,39 @@ func (d *Desk) Lost(r Request, waits bool) bool {
 	return gone(p.stream)
 }
 
-// Withdraw takes requests back, where somebody may still see them.
+// Withdraw takes requests back, where somebody may have seen them.
 func (d *Desk) Withdraw(dialect port.QuestionDialect, requests []Request) {
 	for _, r := range requests {
-		d.mu.Lock()
-		p, known := d.placed[r.Stream]
-		delete(d.placed, r.Stream)
-		d.mu.Unlock()
-		if known {
+		if p := d.leave(r); p != nil && p.end() {
 			_ = p.stream.Send(dialect.AppendWithdrawal(nil, jsonrpc.ID(r.ID)))
 		}
 	}
 }
 
-// Forget drops the places of requests that are answered.
+// Forget drops the places of requests that are answered, or are not made.
 func (d *Desk) Forget(requests []Request) {
+	for _, r := range requests {
+		if p := d.leave(r); p != nil {
+			p.end()
+		}
+	}
+}
+
+// leave removes the place of a request.
+func (d *Desk) leave(r Request) *placed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, r := range requests {
-		delete(d.placed, r.Stream)
-	}
+	p := d.placed[r.Stream]
+	delete(d.placed, r.Stream)
+	return p
+}
+
+// end sees to it that the request is not sent any more, and reports whether it was.
+func (p *placed) end() (sent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	return p.sent
 }
 
 // Deliver hands a response to the plain call that waits for it, and reports

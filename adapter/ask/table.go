@@ -79,19 +79,7 @@ func name(space, key string) string { return space + ":" + key }
 func (t *Table) List(space string, questions []port.Question) (changed bool, withdrawn []Request) {
 	listed := make(map[string]bool, len(questions))
 	for _, q := range questions {
-		key := name(space, q.Key)
-		if listed[key] {
-			continue
-		}
-		listed[key] = true
-		if e := t.find(key); e != nil {
-			changed = e.again() || changed
-			continue
-		}
-		if t.open() < maxOpen {
-			*t = append(*t, &Entry{Key: key, Digest: digest(q), State: New})
-			changed = true
-		}
+		listed[name(space, q.Key)] = true
 	}
 	*t = slices.DeleteFunc(*t, func(e *Entry) bool {
 		if e.State == Done || listed[e.Key] {
@@ -105,6 +93,19 @@ func (t *Table) List(space string, questions []port.Question) (changed bool, wit
 		withdrawn = append(withdrawn, e.Requests...)
 		return true
 	})
+	for _, q := range questions {
+		key := name(space, q.Key)
+		if !listed[key] {
+			continue // once more in the same list
+		}
+		listed[key] = false
+		if e := t.find(key); e != nil {
+			changed = e.again() || changed
+		} else if t.open() < maxOpen {
+			*t = append(*t, &Entry{Key: key, Digest: digest(q), State: New})
+			changed = true
+		}
+	}
 	t.trim()
 	return changed, withdrawn
 }

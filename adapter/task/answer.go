@@ -19,6 +19,10 @@ import (
 // Answer returns; what nobody has asked this session, or was answered before, is
 // dropped (A-I5, A-I8).
 func (m *Manager) Answer(ctx context.Context, backend string, caller port.Caller, response jsonrpc.Message) error {
+	if !m.enter() {
+		return errStopped
+	}
+	defer m.work.Done()
 	session, id := m.Desk.Session(caller), string(response.ID)
 	stored, err := m.Store.Get(ctx, pointerKey(session, id))
 	if errors.Is(err, state.ErrNotFound) {
@@ -37,7 +41,7 @@ func (m *Manager) Answer(ctx context.Context, backend string, caller port.Caller
 	}
 	for {
 		rec, err := m.load(ctx, r)
-		if errors.Is(err, ErrUnknown) || err == nil && (rec.Final || m.cancelling(&rec)) {
+		if errors.Is(err, ErrUnknown) || err == nil && (m.over(&rec) || m.cancelling(&rec)) {
 			return nil
 		}
 		if err == nil {
@@ -68,9 +72,13 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 	if err != nil {
 		var ok bool
 		if answer, ok = dialect.Dismissal(q); !ok {
+			requests := e.Requests
 			e.Requests = e.Others(session, string(response.ID)) // this one is answered, so it is not withdrawn
-			_, err := m.giveUp(ctx, r, caller, rec, ask.Refused(err).Message)
-			return err
+			_, gaveUp := m.giveUp(ctx, r, caller, rec, ask.Refused(err).Message)
+			if gaveUp == nil {
+				m.Desk.Forget(requests)
+			}
+			return gaveUp
 		}
 	}
 	e.Reply(answer)
@@ -185,7 +193,7 @@ func (m *Manager) run(r ref, d *delivery) {
 func (m *Manager) delivered(r ref, d *delivery, told, hopeless bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	over := told && !d.more || hopeless || m.ctx.Err() != nil
+	over := (told || hopeless) && !d.more || m.ctx.Err() != nil
 	if over {
 		delete(m.answers, r.serial)
 	}
@@ -213,7 +221,7 @@ func (m *Manager) tellOnce(ctx context.Context, r ref, caller port.Caller) error
 	if errors.Is(err, ErrUnknown) {
 		return nil
 	}
-	if err != nil || rec.Final || m.cancelling(&rec) || !m.owes(r, &rec) {
+	if err != nil || m.over(&rec) || m.cancelling(&rec) || !m.owes(r, &rec) {
 		return err
 	}
 	if rec.TaskID == "" {
@@ -268,10 +276,10 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 		return err
 	}
 	callCtx, stop := m.detach(ctx, m.Times.CallTotal, errCallTotal)
-	m.setRunning(r.serial, stop)
+	ended := m.setRunning(r.serial, stop)
 	if err := m.save(ctx, r, &rec); err != nil {
 		stop()
-		m.setRunning(r.serial, nil)
+		ended()
 		return err
 	}
 	m.announce(ctx, r, &rec)
@@ -281,7 +289,7 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 		})
 		stop()
 		m.finish(callCtx, r, Request{Backend: r.backend, Caller: caller}, end)
-		m.setRunning(r.serial, nil)
+		ended()
 	})
 	return nil
 }

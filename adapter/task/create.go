@@ -206,7 +206,7 @@ func (m *Manager) newRecord(r ref, q Request) record {
 
 // hostRunning hands out a task for a call that goes on behind it.
 func (m *Manager) hostRunning(ctx context.Context, q Request, done <-chan Ending, stop context.CancelFunc) (wire.Value, error) {
-	r, answer, err := m.hostWorking(ctx, q, stop)
+	r, answer, ended, err := m.hostWorking(ctx, q, stop)
 	if err != nil {
 		stop()
 		m.dismiss(ctx, q, done)
@@ -216,27 +216,25 @@ func (m *Manager) hostRunning(ctx context.Context, q Request, done <-chan Ending
 		end := <-done
 		stop()
 		m.finish(ctx, r, q, end)
-		m.setRunning(r.serial, nil)
+		ended()
 	})
 	return answer, nil
 }
 
-func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.CancelFunc) (ref, wire.Value, error) {
-	r, err := m.mint(kindHosted, q.Backend, "", q.Caller)
-	if err != nil {
-		return ref{}, "", err
+func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.CancelFunc) (r ref, answer wire.Value, ended func(), err error) {
+	if r, err = m.mint(kindHosted, q.Backend, "", q.Caller); err != nil {
+		return r, "", nil, err
 	}
 	rec := m.newRecord(r, q)
 	rec.Runner = m.id
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
-		return ref{}, "", err
+		return r, "", nil, err
 	}
-	m.setRunning(r.serial, stop)
-	answer, err := m.commit(ctx, r, &rec, rec.doc)
-	if err != nil {
-		m.setRunning(r.serial, nil)
+	ended = m.setRunning(r.serial, stop)
+	if answer, err = m.commit(ctx, r, &rec, rec.doc); err != nil {
+		ended()
 	}
-	return r, answer, err
+	return r, answer, ended, err
 }
 
 // commit makes a new task durable and renders the answer that tells of it from
@@ -266,6 +264,8 @@ func (m *Manager) discard(ctx context.Context, r ref, rec *record) {
 		m.Logger.WarnContext(ctx, "record of a task that was not made not removed", "error", port.Reason(err))
 	}
 	m.unpack(ctx, rec)
+	rec.unsaved = rec.Call
+	m.written(ctx, r, rec)
 }
 
 // finish records how a hosted call ended, unless the task was cancelled. What

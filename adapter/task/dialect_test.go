@@ -71,7 +71,7 @@ type dialect struct {
 
 func (dialect) Questions(v wire.Value) []port.Question {
 	d, err := parse(v)
-	if err != nil {
+	if err != nil || d.Status != port.TaskInputRequired {
 		return nil
 	}
 	out := make([]port.Question, len(d.Asks))

@@ -33,6 +33,7 @@ func (m *Manager) Observe(ctx context.Context, backend string, caller port.Calle
 		rec, err := m.load(ctx, r)
 		if err == nil {
 			_, err = m.accept(ctx, r, caller, rec, doc)
+			m.wake(r.serial) // there may be questions (A-I10)
 		}
 		if err != nil {
 			m.Logger.WarnContext(ctx, "task notification ignored", "backend", backend, "error", port.Reason(err))

@@ -168,8 +168,8 @@ func (m *Manager) gone(ctx context.Context, r ref, rec record, cause error) (rec
 	}
 }
 
-// forget removes a task's record unless it has changed since it was read, which
-// is [state.ErrConflict].
+// forget removes a task's record, and all that hangs on it, unless it has changed
+// since it was read, which is [state.ErrConflict].
 func (m *Manager) forget(ctx context.Context, r ref, rec *record) error {
 	if err := m.Store.Delete(ctx, recordKey(r), state.IfRev(rec.rev)); err != nil {
 		return err
@@ -177,6 +177,9 @@ func (m *Manager) forget(ctx context.Context, r ref, rec *record) error {
 	m.recent.Remove(r.serial)
 	m.untrack(r, rec.TaskID)
 	m.unpack(ctx, rec)
+	rec.list(nil)
+	rec.unsaved = rec.Call
+	m.written(ctx, r, rec)
 	return nil
 }
 

@@ -84,17 +84,27 @@ var (
 	errUnrecorded  = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the end of the call could not be recorded; its outcome is unknown")
 )
 
-func (m *Manager) setRunning(serial string, stop context.CancelFunc) {
+// running is a hosted call of this process.
+type running struct{ stop context.CancelFunc }
+
+// setRunning notes that the call of a hosted task runs. The returned function notes
+// that it has ended; the next call of the task may run by then.
+func (m *Manager) setRunning(serial string, stop context.CancelFunc) (ended func()) {
+	this := &running{stop}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if stop == nil {
+	m.running[serial] = this
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.running[serial] != this {
+			return
+		}
 		delete(m.running, serial)
 		if len(m.running) == 0 && m.idle != nil {
 			close(m.idle)
 			m.idle = nil
 		}
-	} else {
-		m.running[serial] = stop
 	}
 }
 
@@ -102,8 +112,8 @@ func (m *Manager) setRunning(serial string, stop context.CancelFunc) {
 func (m *Manager) stopRunning(serial string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if stop := m.running[serial]; stop != nil {
-		stop()
+	if call := m.running[serial]; call != nil {
+		call.stop()
 	}
 }
 
@@ -122,6 +132,7 @@ func (m *Manager) runs(ctx context.Context, r ref, rec *record) (bool, error) {
 // said, never passed over in silence.
 func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, error) {
 	if m.expired(&rec) {
+		m.forgetAsking(ctx, r, &rec)
 		return record{}, ErrUnknown
 	}
 	if rec.Call != "" {
@@ -149,4 +160,16 @@ func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, e
 	}
 	m.announce(ctx, r, &rec)
 	return rec, nil
+}
+
+// forgetAsking removes the record of a hosted task whose time is over while it
+// waits for answers, and takes its questions back. A store that fails keeps it for
+// the next look.
+func (m *Manager) forgetAsking(ctx context.Context, r ref, rec *record) {
+	if rec.Call == "" {
+		return // it goes by itself
+	}
+	if err := m.forget(ctx, r, rec); err != nil && !errors.Is(err, state.ErrConflict) {
+		m.Logger.WarnContext(ctx, "task record not removed", "error", err)
+	}
 }

@@ -85,9 +85,9 @@ type Manager struct {
 
 	mu      sync.Mutex
 	closed  bool
-	loops   map[string]*loop              // by serial: waiters of tasks/result
-	running map[string]context.CancelFunc // by serial: hosted calls of this process
-	idle    chan struct{}                 // closed when the last of them ends; nil while nobody waits
+	loops   map[string]*loop    // by serial: waiters of tasks/result
+	running map[string]*running // by serial: hosted calls of this process
+	idle    chan struct{}       // closed when the last of them ends; nil while nobody waits
 
 	// trackMu is held while OnTask is called, so that the calls about a task keep
 	// their order.
@@ -139,7 +139,7 @@ func New(o Options) (*Manager, error) {
 	m := &Manager{
 		Options: o, id: id, ctx: ctx, cancel: cancel, recent: recent, told: told,
 		loops:   make(map[string]*loop),
-		running: make(map[string]context.CancelFunc),
+		running: make(map[string]*running),
 		tracked: make(map[trackKey]map[string]tracking),
 		answers: make(map[string]*delivery),
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -61,23 +60,32 @@ func (m *Manager) written(ctx context.Context, r ref, rec *record) {
 // that the answers reach the backend. It returns the record as it is then. A
 // failure is logged: the next look at the task tries again.
 func (m *Manager) pose(ctx context.Context, r ref, caller port.Caller, rec record, own func() port.Stream) record {
-	if rec.Final || len(rec.Asks) == 0 || m.cancelling(&rec) {
+	if len(rec.Asks) == 0 || !m.enter() {
 		return rec
 	}
+	defer m.work.Done()
 	for range poseAttempts {
+		if rec.Final || len(rec.Asks) == 0 || m.cancelling(&rec) {
+			return rec
+		}
 		t := m.newTurn(r, caller, rec, own)
 		next, err := t.take(ctx)
+		if err == nil {
+			if !next.Final && m.owes(r, &next) {
+				m.deliver(r, caller)
+			}
+			return next
+		}
+		m.Desk.Forget(t.placed)
 		if errors.Is(err, state.ErrConflict) {
-			if rec, err = m.load(ctx, r); err == nil && !rec.Final {
+			var latest record
+			if latest, err = m.load(ctx, r); err == nil && latest.rev != 0 {
+				rec = latest
 				continue
 			}
 		}
 		if err != nil {
 			m.Logger.WarnContext(ctx, "questions of a task not put", "backend", r.backend, "error", port.Reason(err))
-			return rec
-		}
-		if rec = next; !rec.Final && m.owes(r, &rec) {
-			m.deliver(r, caller)
 		}
 		return rec
 	}
@@ -96,21 +104,28 @@ type turn struct {
 	changed   bool
 	requests  []posed
 	withdrawn []posed
+	placed    []ask.Request // those of requests
+	moved     []ask.Request // in whose place they are
 }
 
 // posed is a message to a client that waits for the record to be durable.
 type posed struct {
 	stream  port.Stream
 	message []byte
-	session string // of a request
-	id      string
+	request ask.Request
 }
 
 func (m *Manager) newTurn(r ref, caller port.Caller, rec record, own func() port.Stream) *turn {
 	rec.Asks = rec.Asks.Clone()
-	return &turn{
+	t := &turn{
 		m: m, r: r, dialect: m.Dialect(r.backend), caller: caller, own: own, seats: m.Desk.Seats(r.serial), rec: rec,
 	}
+	if rec.TaskID == "" {
+		// A backend is asked for its questions again and again, a hosted call is
+		// not: those that had to wait for others come up here.
+		t.changed = t.rec.list(t.dialect.Questions(rec.doc))
+	}
+	return t
 }
 
 // take goes through the questions, makes what comes of it durable and only then
@@ -130,7 +145,7 @@ func (t *turn) take(ctx context.Context) (record, error) {
 		return t.rec, nil
 	}
 	for _, p := range t.requests {
-		if err := t.m.point(ctx, t.r, &t.rec, p); err != nil {
+		if err := t.m.point(ctx, t.r, &t.rec, p.request); err != nil {
 			return record{}, err
 		}
 	}
@@ -138,8 +153,12 @@ func (t *turn) take(ctx context.Context) (record, error) {
 		return record{}, err
 	}
 	t.m.refresh(t.r, &t.rec)
-	for _, p := range slices.Concat(t.withdrawn, t.requests) {
-		_ = p.stream.Send(p.message) // one that is lost is put again
+	t.m.Desk.Forget(t.moved)
+	for _, p := range t.withdrawn {
+		_ = p.stream.Send(p.message) // for a client that is gone it is as good as withdrawn
+	}
+	for _, p := range t.requests {
+		_ = t.m.Desk.Send(p.request, p.message) // one that is lost is put again
 	}
 	if t.m.answered(t.r, &t.rec) {
 		t.m.announce(ctx, t.r, &t.rec)
@@ -256,17 +275,18 @@ func (t *turn) put(ctx context.Context, e *ask.Entry, q port.Question, caller po
 	}
 	session := t.m.Desk.Session(caller)
 	if n := len(e.Requests); n > 0 {
-		last := e.Requests[n-1]
-		t.m.Desk.Forget([]ask.Request{last})
-		if last.Session == session {
+		if last := e.Requests[n-1]; last.Session == session {
+			t.moved = append(t.moved, last)
 			t.withdrawn = append(t.withdrawn, posed{stream: stream, message: t.dialect.AppendWithdrawal(nil, wire.Value(last.ID))})
+		} else {
+			t.rec.withdrawn = append(t.rec.withdrawn, last)
 		}
 	}
+	placed := ask.Request{ID: string(id), Session: session, Stream: t.m.Desk.Place(stream, own)}
 	e.State = ask.Asked
-	e.Requests = append(e.Requests[max(0, len(e.Requests)-maxRequests+1):], ask.Request{
-		ID: string(id), Session: session, Stream: t.m.Desk.Place(stream, own),
-	})
-	t.requests = append(t.requests, posed{stream, request, session, string(id)})
+	e.Requests = append(e.Requests[max(0, len(e.Requests)-maxRequests+1):], placed)
+	t.requests = append(t.requests, posed{stream, request, placed})
+	t.placed = append(t.placed, placed)
 	t.changed = true
 	return nil
 }
@@ -279,13 +299,13 @@ type pointer struct {
 }
 
 // point makes it possible to find the task of a request by its answer.
-func (m *Manager) point(ctx context.Context, r ref, rec *record, p posed) error {
+func (m *Manager) point(ctx context.Context, r ref, rec *record, request ask.Request) error {
 	value, err := json.Marshal(pointer{r.handle})
 	if err != nil {
 		return fmt.Errorf("write a question: %w", err)
 	}
 	_, err = m.Store.Put(ctx, state.Record{
-		Key: pointerKey(p.session, p.id), Value: value, Expires: m.recordExpiry(rec),
+		Key: pointerKey(request.Session, request.ID), Value: value, Expires: m.recordExpiry(rec),
 	}, state.Always)
 	if err != nil {
 		return fmt.Errorf("write a question: %w", err)

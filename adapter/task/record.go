@@ -153,7 +153,8 @@ func (m *Manager) save(ctx context.Context, r ref, rec *record) error {
 }
 
 // recordExpiry is when the store may forget a task: with a hosted one's lifetime
-// (A-E6), a while after a backend's (A-E2), and a retention after the last
+// (A-E6), or a little later if it waits for answers, so that its questions can be
+// taken back; a while after a backend's (A-E2), and a retention after the last
 // access to one without lifetime (A-E3).
 func (m *Manager) recordExpiry(rec *record) time.Time {
 	now := m.Env.Now()
@@ -161,6 +162,8 @@ func (m *Manager) recordExpiry(rec *record) time.Time {
 	switch {
 	case rec.Expires == 0:
 		return now.Add(m.Times.ListRetention)
+	case rec.TaskID == "" && rec.Call != "":
+		return ends.Add(expiryGrace)
 	case rec.TaskID == "":
 		return ends
 	case ends.Before(now): // the backend has it all the same
@@ -195,6 +198,10 @@ func (m *Manager) prolong(ctx context.Context, r ref, rec *record) {
 func (m *Manager) expired(rec *record) bool {
 	return rec.Expires != 0 && m.Env.Now().UnixMilli() >= rec.Expires
 }
+
+// over reports whether nothing that comes now changes the task any more. Whether a
+// backend's is, that backend alone knows.
+func (m *Manager) over(rec *record) bool { return rec.Final || rec.TaskID == "" && m.expired(rec) }
 
 // stands reports whether the record alone is the answer: the task has ended, and
 // its lifetime has not. After that the backend is asked whether it still has the
