@@ -55,6 +55,10 @@ func (dialect) Answer(_ port.Question, m jsonrpc.Message) (wire.Value, error) {
 
 func (dialect) Dismissal(q port.Question) (wire.Value, bool) { return `"dismissed"`, !says(q, "firm") }
 
+func (dialect) Repeats(q port.Question, answer wire.Value) bool {
+	return says(q, "url") && answer == `"accepted"`
+}
+
 func (dialect) AppendWithdrawal(dst []byte, id jsonrpc.ID) []byte {
 	return fmt.Appendf(dst, "withdrawn %s", id)
 }

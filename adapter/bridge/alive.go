@@ -65,19 +65,29 @@ func (a *alive) state(doc wire.Value) {
 func (a *alive) report(ctx context.Context, e env.Env) {
 	var last taskState
 	for {
-		timer := e.NewTimer(aliveEvery)
-		select {
-		case state := <-a.states:
-			timer.Stop()
-			if state == last {
-				continue
-			}
-			last = state
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !a.wait(ctx, e, &last) {
 			return
 		}
 		a.d.relay.synthesize(last.message)
+	}
+}
+
+// wait returns when there is something to report: another state than the last, or
+// nothing for too long. It reports false when the call has ended.
+func (a *alive) wait(ctx context.Context, e env.Env, last *taskState) bool {
+	timer := e.NewTimer(aliveEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case state := <-a.states:
+			if state != *last {
+				*last = state
+				return true
+			}
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
 	}
 }

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -12,6 +13,8 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state/embedded"
+	"github.com/taskbridge/taskbridge/adapter/task"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -79,6 +82,8 @@ type rig struct {
 	modern       *bridge.Modern
 	upgrade      *bridge.Upgrade
 	backend      *bridge.Backend
+	keys         *seal.Keys
+	desk         *ask.Desk
 	contradicted int
 	capabilities wire.Value // of the backend
 	discoverErr  error
@@ -102,20 +107,56 @@ func newRig(t *testing.T) *rig {
 	if r.modern, err = bridge.NewModern(slog.New(slog.DiscardHandler), env.System(), []*bridge.Backend{r.backend}); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
-	if err != nil {
+	if r.keys, err = seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random()); err != nil {
 		t.Fatal(err)
 	}
-	desk, err := ask.NewDesk(env.System(), keys)
-	if err != nil {
+	if r.desk, err = ask.NewDesk(env.System(), r.keys); err != nil {
 		t.Fatal(err)
 	}
+	r.cross(t, nil)
+	r.listed(t, `{"resultType":"complete","tools":[]}`)
+	return r
+}
+
+// cross makes the crossing.
+func (r *rig) cross(t *testing.T, tasks *task.Manager) {
+	t.Helper()
+	var err error
 	if r.upgrade, err = bridge.NewUpgrade(bridge.UpgradeOptions{
-		Modern: r.modern, Desk: desk, Env: env.System(), Times: bridge.Times{Answer: time.Minute, CallTotal: time.Hour},
+		Modern: r.modern, Tasks: tasks, Desk: r.desk, Env: env.System(), Times: bridge.Times{Answer: time.Minute, CallTotal: time.Hour},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.listed(t, `{"resultType":"complete","tools":[]}`)
+}
+
+// newRigWithTasks has a manager of tasks, too. Use it in a bubble of fake time.
+func newRigWithTasks(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	store, err := embedded.Open(context.WithoutCancel(t.Context()), embedded.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := task.New(task.Options{
+		Store: store, Keys: r.keys, Env: env.System(), Backend: r.modern, Dialect: r.modern.Dialect, Desk: r.desk,
+		Resume: func(ctx context.Context, backend string, caller port.Caller, call task.Resumption) task.Ending {
+			return r.upgrade.Resume(ctx, backend, caller, call)
+		},
+		Logger: slog.New(slog.DiscardHandler),
+		Times: task.Times{
+			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,
+			ZeroTTL: time.Minute, MaxTTL: time.Hour, ListRetention: time.Hour, CallTotal: time.Hour,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(tasks.Close(context.WithoutCancel(t.Context())), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	r.cross(t, tasks)
 	return r
 }
 
@@ -124,8 +165,12 @@ func (r *rig) listed(t *testing.T, page wire.Value) {
 	t.Helper()
 	do := r.back.do
 	r.back.do = func(int, port.Call) (wire.Value, error) { return page, nil }
-	if out := r.request(t, "tools/list", ""); out.Err != nil {
-		t.Fatal(out.Err)
+	for _, credential := range []string{legacyCaller.Authorization, answerer.Authorization} {
+		x, _ := exchange("tools/list", "")
+		x.Caller.Authorization = credential
+		if out := r.upgrade.Request(t.Context(), x); out.Err != nil {
+			t.Fatal(out.Err)
+		}
 	}
 	r.back.do, r.back.calls = do, nil
 }

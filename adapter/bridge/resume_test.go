@@ -49,7 +49,7 @@ func saved(change func(call map[string]any)) []byte {
 var color = []port.Answer{{Key: "color", Value: `{"action":"accept","content":{"c":1.0}}`}}
 
 func (r *rig) resume(ctx context.Context, call []byte) task.Ending {
-	return r.upgrade.Resume(ctx, "quarry", answerer, call, color)
+	return r.upgrade.Resume(ctx, "quarry", answerer, task.Resumption{Saved: call, Answers: color, Fresh: true})
 }
 
 // TestResume: a saved call goes on as the client that made it, with the credential
@@ -164,14 +164,16 @@ func TestResumeWhatCannot(t *testing.T) {
 		})
 	}
 	r := newRig(t)
-	if end := r.upgrade.Resume(t.Context(), "gone", answerer, saved(nil), color); end.Err == nil || len(r.back.calls) != 0 {
+	if end := r.upgrade.Resume(t.Context(), "gone", answerer, task.Resumption{Saved: saved(nil), Answers: color, Fresh: true}); end.Err == nil || len(r.back.calls) != 0 {
 		t.Errorf("a backend that is gone: %+v", end)
 	}
 	r.back.do = func(int, port.Call) (wire.Value, error) { return "", jsonrpc.NewError(-32000, "no") }
 	if end := r.resume(t.Context(), saved(nil)); !port.IsCode(end.Err, -32000) {
 		t.Errorf("ended in %+v, want the server's error", end)
 	}
-	r.back.do = func(int, port.Call) (wire.Value, error) { return `{"resultType":"input_required","inputRequests":[]}`, nil }
+	r.back.do = func(int, port.Call) (wire.Value, error) {
+		return `{"resultType":"input_required","inputRequests":[]}`, nil
+	}
 	if end := r.resume(t.Context(), saved(nil)); end.Err == nil {
 		t.Errorf("inputRequests that are none: %+v", end)
 	}
