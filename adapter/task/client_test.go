@@ -35,6 +35,7 @@ type stream struct {
 	deaf   bool          // the client cannot be asked here
 	onSend func(string)  // before a message is kept, unless nil
 	gone   chan struct{} // see end
+	noID   error         // of NewID
 
 	mu   sync.Mutex
 	away bool
@@ -94,6 +95,9 @@ func (s *stream) Send(msg []byte) error {
 func (s *stream) NewID(context.Context) (jsonrpc.ID, error) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
+	if s.noID != nil {
+		return "", s.noID
+	}
 	s.client.ids++
 	return jsonrpc.IntID(s.client.ids), nil
 }

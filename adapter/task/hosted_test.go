@@ -260,19 +260,21 @@ func TestEndSurvivesAStoreThatFails(t *testing.T) {
 	})
 }
 
+// wantInterrupted checks that a task has failed because its call was cut.
+func wantInterrupted(w *world, handle string) {
+	w.Helper()
+	got := w.get(handle)
+	if got.Status != port.TaskFailed || !strings.Contains(got.Message, "interrupted") {
+		w.Errorf("got %+v, want it failed as interrupted", got)
+	}
+	out := w.Result(w.Context(), backendName, alice, handle)
+	if err := port.RPCError(out.Err); out.Err == nil || !strings.Contains(err.Message, "interrupted") {
+		w.Errorf("result %+v, want an error that says interrupted", out)
+	}
+}
+
 func TestCloseInterruptsHostedCalls(t *testing.T) {
 	t.Parallel()
-	wantInterrupted := func(w *world, handle string) {
-		w.Helper()
-		got := w.get(handle)
-		if got.Status != port.TaskFailed || !strings.Contains(got.Message, "interrupted") {
-			w.Errorf("got %+v, want it failed as interrupted", got)
-		}
-		out := w.Result(w.Context(), backendName, alice, handle)
-		if err := port.RPCError(out.Err); out.Err == nil || !strings.Contains(err.Message, "interrupted") {
-			w.Errorf("result %+v, want an error that says interrupted", out)
-		}
-	}
 	t.Run("DESIGN §4.2 an orderly stop marks running calls at once", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			told := w.create(call(hour, task.Ending{Result: someResult}))
