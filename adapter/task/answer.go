@@ -176,10 +176,11 @@ func (m *Manager) run(r ref, d *delivery) {
 		d.more = false
 		m.mu.Unlock()
 		err := m.tell(m.ctx, r, caller)
-		if err != nil && m.ctx.Err() == nil {
+		stopping := errors.Is(err, errStopped)
+		if err != nil && !stopping && m.ctx.Err() == nil {
 			m.Logger.WarnContext(m.ctx, "answer not told to the backend", "backend", r.backend, "error", port.Reason(err))
 		}
-		hopeless := err != nil && (!retriable(err) || !m.Env.Now().Before(giveUp))
+		hopeless := err != nil && (stopping || !retriable(err) || !m.Env.Now().Before(giveUp))
 		if m.delivered(r, d, err == nil, hopeless) {
 			return
 		}
@@ -276,7 +277,11 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 		return err
 	}
 	callCtx, stop := m.detach(ctx, m.Times.CallTotal, errCallTotal)
-	ended := m.setRunning(r.serial, stop)
+	ended := m.proceed(r.serial, stop)
+	if ended == nil {
+		stop()
+		return errStopped
+	}
 	if err := m.save(ctx, r, &rec); err != nil {
 		stop()
 		ended()

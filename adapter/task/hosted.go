@@ -90,9 +90,25 @@ type running struct{ stop context.CancelFunc }
 // setRunning notes that the call of a hosted task runs. The returned function notes
 // that it has ended; the next call of the task may run by then.
 func (m *Manager) setRunning(serial string, stop context.CancelFunc) (ended func()) {
-	this := &running{stop}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.started(serial, stop)
+}
+
+// proceed is setRunning for a hosted call that has been answered. It returns nil
+// when this process is about to stop: it would only cut the call.
+func (m *Manager) proceed(serial string, stop context.CancelFunc) (ended func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || m.draining {
+		return nil
+	}
+	return m.started(serial, stop)
+}
+
+// started is setRunning with the lock held.
+func (m *Manager) started(serial string, stop context.CancelFunc) (ended func()) {
+	this := &running{stop}
 	m.running[serial] = this
 	return func() {
 		m.mu.Lock()

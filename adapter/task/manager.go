@@ -83,11 +83,12 @@ type Manager struct {
 	fetches singleflight.Group
 	recent  *lru.Cache[string, snapshot] // by serial; never the only copy of anything
 
-	mu      sync.Mutex
-	closed  bool
-	loops   map[string]*loop    // by serial: waiters of tasks/result
-	running map[string]*running // by serial: hosted calls of this process
-	idle    chan struct{}       // closed when the last of them ends; nil while nobody waits
+	mu       sync.Mutex
+	closed   bool
+	draining bool                // calls that have been answered are left to the next process
+	loops    map[string]*loop    // by serial: waiters of tasks/result
+	running  map[string]*running // by serial: hosted calls of this process
+	idle     chan struct{}       // closed when the last of them ends; nil while nobody waits
 
 	// trackMu is held while OnTask is called, so that the calls about a task keep
 	// their order.
@@ -152,9 +153,11 @@ func New(o Options) (*Manager, error) {
 
 // Drain waits until every hosted call of this process has ended by itself, or
 // until ctx is done: a call that is cut is work lost, since it is never made
-// again (G-6).
+// again (G-6). From now on none is gone on with whose questions are answered; the
+// answers are on record, for a process that has the time.
 func (m *Manager) Drain(ctx context.Context) error {
 	m.mu.Lock()
+	m.draining = true
 	if len(m.running) == 0 {
 		m.mu.Unlock()
 		return nil
