@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,20 +41,45 @@ func (m *member) streams() []*clientExchange {
 	return []*clientExchange{m.get, m.proxied, m.host, m.plain}
 }
 
-// serveDemo runs the modern demo server on a listener and returns what ends it.
-func serveDemo(l net.Listener) (stop func()) {
+// served is the modern demo server on a listener.
+type served struct {
+	stop func()
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+}
+
+func serveDemo(l net.Listener) *served {
+	s := &served{open: make(map[net.Conn]struct{})}
 	server := demo.NewModern(demo.Options{})
-	hs := &http.Server{Handler: server, ReadHeaderTimeout: time.Minute}
+	hs := &http.Server{Handler: server, ReadHeaderTimeout: time.Minute, ConnState: s.note}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = hs.Serve(l)
 	}()
-	return func() {
+	s.stop = func() {
 		server.Close()
 		_ = hs.Close()
 		<-done
 	}
+	return s
+}
+
+func (s *served) note(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateClosed {
+		delete(s.open, c)
+	} else {
+		s.open[c] = struct{}{}
+	}
+}
+
+// connections counts those that are open.
+func (s *served) connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
 }
 
 // crowded is the configuration of a bridge in front of a demo server, with its store in

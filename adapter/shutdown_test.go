@@ -88,7 +88,8 @@ func TestShutdownOfACrowd(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				back := memnet.Listen()
-				defer serveDemo(back)()
+				server := serveDemo(back)
+				defer server.stop()
 				c := &crowd{t: t, url: frontURL + "quarry", events: make(chan struct{}, 1), wait: synctest.Wait}
 				log := &record{}
 				begin := func() func() error {
@@ -113,6 +114,10 @@ func TestShutdownOfACrowd(t *testing.T) {
 					t.Errorf("the shutdown took %v", took)
 				}
 				c.ended()
+				synctest.Wait()
+				if n := server.connections(); n != 0 {
+					t.Errorf("%d connections to the backend are left", n)
+				}
 				stop = begin()
 				c.again()
 				if err := stop(); err != nil {
@@ -136,7 +141,7 @@ func TestShutdownOnTheNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopDemo := serveDemo(back)
+	server := serveDemo(back)
 	c := &crowd{t: t, events: make(chan struct{}, 1), wait: func() {}}
 	c.client = &client{events: c.events, http: &http.Client{Transport: &http.Transport{}}}
 	url, stop := alone(t, adapter.Options{}, dir, back.Addr().String(), "times.drain=2s")
@@ -148,7 +153,7 @@ func TestShutdownOnTheNetwork(t *testing.T) {
 	c.ended()
 	c.client.work.Wait()
 	c.client.http.CloseIdleConnections()
-	stopDemo()
+	server.stop()
 	// The last connections end beside their owners.
 	late := time.Now().Add(10 * time.Second)
 	for runtime.NumGoroutine() > before && time.Now().Before(late) {
