@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
@@ -60,7 +59,7 @@ const (
 	longestPause = 5 * time.Second
 )
 
-var errCallTotal = errors.New("the call took longer than times.call_total")
+var errCallTotal = &port.CauseError{Text: "the call took longer than times.call_total", Public: port.TimedOut}
 
 // answer is the server's answer to a request: raw as it came, and read. With
 // questions it is none yet.

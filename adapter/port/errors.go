@@ -42,6 +42,23 @@ func (e *UpstreamError) Public() string {
 	}
 }
 
+// TimedOut is what a client is told when a backend took too long, whichever of the
+// bridge's clocks has run out first.
+const TimedOut = "backend did not answer in time"
+
+// CauseError is a named cause of a failure that knows what a client may be told of it.
+type CauseError struct {
+	// Text is for the log, Public for the client.
+	Text, Public string
+}
+
+func (e *CauseError) Error() string { return e.Text }
+
+// RPC is the error a client gets; see [RPCError].
+func (e *CauseError) RPC() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: e.Public}
+}
+
 // rpcError is implemented by errors of other packages that know the JSON-RPC
 // error a client gets for them.
 type rpcError interface{ RPC() *jsonrpc.Error }

@@ -35,7 +35,7 @@ type Options struct {
 const defaultTimeout = 5 * time.Second
 
 // ErrTimeout is the cause when a server did not answer a probe in time.
-var ErrTimeout = errors.New("no answer to the probe in time")
+var ErrTimeout error = &port.CauseError{Text: "no answer to the probe in time", Public: port.TimedOut}
 
 // envelope makes the probe a complete request of a client that knows tasks.
 const envelope = `{"_meta":{"` + wire.MetaProtocolVersion + `":"` + ext2026.Version + `",` +

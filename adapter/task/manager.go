@@ -114,7 +114,7 @@ type telling struct {
 var (
 	// errStopped is the cause of everything that ends because the bridge stops.
 	errStopped   = errors.New("the bridge is shutting down")
-	errCallTotal = errors.New("the call took longer than times.call_total")
+	errCallTotal = &port.CauseError{Text: "the call took longer than times.call_total", Public: port.TimedOut}
 	errParting   = errors.New("the backend took too long")
 )
 

@@ -7,43 +7,30 @@ import (
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
 // Why an exchange failed, besides what the network says. They are wrapped in a
 // *[port.UpstreamError]; test with [errors.Is].
 var (
 	// ErrIdle: the server was silent for longer than Times.Idle.
-	ErrIdle error = &causeError{"no byte from the backend in time", timedOut}
+	ErrIdle error = &port.CauseError{Text: "no byte from the backend in time", Public: port.TimedOut}
 	// ErrTotal: the request took longer than Times.Total.
-	ErrTotal error = &causeError{"no answer from the backend in time", timedOut}
+	ErrTotal error = &port.CauseError{Text: "no answer from the backend in time", Public: port.TimedOut}
 	// ErrNotAcknowledged: a subscription was not acknowledged within
 	// Times.Probe, or ended before.
-	ErrNotAcknowledged error = &causeError{"subscription not acknowledged", "backend did not acknowledge the subscription"}
+	ErrNotAcknowledged error = &port.CauseError{Text: "subscription not acknowledged", Public: "backend did not acknowledge the subscription"}
 	// ErrTooLarge: a message exceeds Limits.Result. No part of it was used.
-	ErrTooLarge error = &causeError{"message exceeds the limit", "answer of the backend is too large"}
+	ErrTooLarge error = &port.CauseError{Text: "message exceeds the limit", Public: "answer of the backend is too large"}
 	// ErrFiltered: the filter for outgoing requests has stopped the whole request.
-	ErrFiltered error = &causeError{"the request belongs to the other era", "the request has no counterpart at the backend"}
+	ErrFiltered error = &port.CauseError{Text: "the request belongs to the other era", Public: "the request has no counterpart at the backend"}
 	// ErrInvalid: the answer is not the JSON-RPC response to the request.
-	ErrInvalid error = &causeError{"not a JSON-RPC response to the request", "invalid response of the backend"}
+	ErrInvalid error = &port.CauseError{Text: "not a JSON-RPC response to the request", Public: "invalid response of the backend"}
 	// ErrNoResponse: the event stream ended without a response.
 	ErrNoResponse = errors.New("event stream ended without a response")
 	// ErrRefused: the answer is a failure of HTTP, or a redirect, and holds no
 	// JSON-RPC error.
 	ErrRefused = errors.New("no JSON-RPC error in the answer")
 )
-
-const timedOut = "backend did not answer in time"
-
-// causeError is a named cause that knows what a client may be told of it.
-type causeError struct{ text, public string }
-
-func (e *causeError) Error() string { return e.text }
-
-// RPC is the error a client gets, see [port.RPCError].
-func (e *causeError) RPC() *jsonrpc.Error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: e.public}
-}
 
 // failure is how one attempt ended, and what that means for another.
 type failure struct {
