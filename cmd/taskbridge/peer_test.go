@@ -107,7 +107,7 @@ func read(resp *http.Response, take func(message)) error {
 func (c *client) try(method string, params any) (answer message, err error) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
-	resp, err := c.begin(ctx, c.request(method, params))
+	resp, err := c.begin(ctx, c.request(method, params)) //nolint:bodyclose // read closes it
 	if err == nil {
 		if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
 			c.session = id
@@ -151,7 +151,7 @@ func (c *client) open(method string, params any) *stream {
 	body, reader := c.request(method, params), *c
 	go func() {
 		defer close(s.messages)
-		if resp, err := reader.begin(ctx, body); err == nil {
+		if resp, err := reader.begin(ctx, body); err == nil { //nolint:bodyclose // read closes it
 			_ = read(resp, func(m message) { s.messages <- m }) // a stream that breaks has ended
 		}
 	}()
