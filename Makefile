@@ -23,7 +23,7 @@ race: ## the same under the race detector
 	$(GO) test -race ./...
 
 fuzz: ## run every fuzz target for FUZZTIME (30s) each
-	@set -eu; \
+	@set -eu; failed=; \
 	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
 	$(GO) test -list '^Fuzz' ./... >"$$list"; \
 	awk '/^Fuzz/ {name[n++] = $$1} /^ok/ {for (i = 0; i < n; i++) print $$2, name[i]; n = 0}' "$$list" >"$$list.targets"; \
@@ -31,9 +31,11 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	[ -s "$$list" ] || { echo 'no fuzz targets' >&2; exit 1; }; \
 	while read -r package name; do \
 		echo "== $$package $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) "$$package"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) "$$package" || \
+			failed="$$failed $$package.$$name"; \
 	done <"$$list"; \
-	echo "$$(wc -l <"$$list") fuzz targets"
+	echo "$$(wc -l <"$$list") fuzz targets"; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 golden: ## accept what the code produces now as golden output, to be read as a diff
 	@packages=$$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
