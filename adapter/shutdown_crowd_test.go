@@ -141,10 +141,10 @@ func (c *crowd) await(what string, holds func() bool) {
 func (c *crowd) heard(x *clientExchange) wire.Value {
 	c.t.Helper()
 	c.await("a message", x.answered)
-	text, _ := x.next()
-	v, err := wire.Check([]byte(text))
+	got, _ := x.next()
+	v, err := wire.Check([]byte(got.text))
 	if err != nil {
-		c.t.Fatalf("%v in %q", err, text)
+		c.t.Fatalf("%v in %q", err, got.text)
 	}
 	return v
 }
@@ -203,8 +203,8 @@ func (c *crowd) fill() {
 	}
 }
 
-// ended waits for the end of every stream: the sessions' own just end, and everybody
-// else is told why.
+// ended waits for the end of every stream. Those that a client comes back to just end;
+// who waits for a call is told why.
 func (c *crowd) ended() {
 	c.t.Helper()
 	for i, m := range c.members {
@@ -215,13 +215,13 @@ func (c *crowd) ended() {
 				return !x.ended.IsZero()
 			})
 			var last string
-			for text, ok := x.next(); ok; text, ok = x.next() {
-				last = text
+			for got, ok := x.next(); ok; got, ok = x.next() {
+				last = got.text
 			}
 			if _, broken := x.end(); broken != nil {
 				c.t.Errorf("session %d, stream %d: it broke: %v", i, j, broken)
 			}
-			if told := strings.Contains(last, "the bridge is shutting down"); told != (x != m.get) {
+			if told := strings.Contains(last, "the bridge is shutting down"); told != (x == m.plain) {
 				c.t.Errorf("session %d, stream %d: the last message is %s", i, j, last)
 			}
 		}
