@@ -68,15 +68,20 @@ install_npm() {
   cp "$INTEROP/package-lock.json" "$stamp"
 }
 
-# install_python: the Python packages of fastmcp/requirements.txt in a virtual environment, once.
+# install_python DIR: the Python packages of DIR/requirements.txt in a virtual environment of their own, once.
 install_python() {
-  local stamp=$INTEROP/.venv/installed requirements=$INTEROP/fastmcp/requirements.txt
-  cmp -s "$requirements" "$stamp" && return 0
-  rm -rf "$INTEROP/.venv"
-  python3 -m venv "$INTEROP/.venv" || die "python3 cannot make a virtual environment"
-  "$INTEROP/.venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$requirements" ||
+  local venv=$INTEROP/.venv/$1 requirements=$INTEROP/$1/requirements.txt
+  cmp -s "$requirements" "$venv/installed" && return 0
+  rm -rf "$venv"
+  python3 -m venv "$venv" || die "python3 cannot make a virtual environment"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$requirements" ||
     die "the Python packages cannot be installed"
-  cp "$requirements" "$stamp"
+  cp "$requirements" "$venv/installed"
+}
+
+# build_go: the Go programs of go/ into bin/: the go-sdk's own test server, and the mcp-go client.
+build_go() {
+  (cd "$INTEROP/go" && GOBIN=$INTEROP/bin go install tool ./...) || die "the Go peers do not build"
 }
 
 # find_bridge: sets BRIDGE to $TASKBRIDGE_BIN or to a fresh build.
@@ -95,14 +100,18 @@ find_bridge() {
 start_server() {
   local name=$1 port log=$2
   port=$(free_port)
+  SERVER_URL=http://127.0.0.1:$port/mcp
   case $name in
     demo-modern) start "$log" "$BRIDGE" demo modern --listen "127.0.0.1:$port" ;;
     modern-fixture) start "$log" node "$INTEROP/conformance/servers/modern-fixture.mjs" "$port" ;;
-    fastmcp-tasks) start "$log" "$INTEROP/.venv/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
+    fastmcp-tasks) start "$log" "$INTEROP/.venv/fastmcp/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
+    gosdk-modern)
+      start "$log" "$INTEROP/bin/everything-server" -stateless=true "-http=127.0.0.1:$port"
+      SERVER_URL=http://127.0.0.1:$port/
+      ;;
     *) die "no server $name" ;;
   esac
   wait_port "$port" "$log"
-  SERVER_URL=http://127.0.0.1:$port/mcp
 }
 
 # start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL.

@@ -3,10 +3,10 @@
 //   node compare.mjs RUN SUMMARY.json [--baseline FILE]
 //
 // baseline.json: {RUN: {revision, scenarios: how many there are, failing: {SCENARIO: reason}, informational: {SCENARIO:
-// reason}}}. Exit 1 when a scenario fails that is not listed, when a listed one passes (the lists must shrink with the
-// bridge's progress) or did not run, when a scenario checked nothing, and when there are fewer or more scenarios than the
-// baseline says. An informational scenario looked at the answer and found that its checks do not apply; it has neither
-// failed nor passed. Exit 2 when a file is no good. Warnings of the suite are shown and change nothing.
+// reason}, warned: {SCENARIO: reason}}}. Exit 1 when a scenario fails or warns that is not listed, when a listed one no
+// longer does (the lists must shrink with the bridge's progress) or did not run, when a scenario checked nothing, and when
+// there are fewer or more scenarios than the baseline says. An informational scenario looked at the answer and found that its
+// checks do not apply; it has not failed. The last line says MEETS or BELOW. Exit 2 when a file is no good.
 import fs from 'node:fs';
 import path from 'node:path';
 import { readOptions, usage } from '../drivers/options.mjs';
@@ -17,31 +17,48 @@ export function failureOf({ pass, failed, warned }) {
   return pass + warned.length === 0 ? 'no check ran (crash, time-out, or everything skipped)' : undefined;
 }
 
-/** Compares: {problems, expected, warnings} as text lines, and how many passed. */
+/** Whether a scenario only looked at the answer, without a check that could fail. */
+const lookedOnly = r => r.failed.length === 0 && r.pass + r.warned.length === 0 && r.info > 0;
+
+/** What is wrong with one scenario, or undefined; `lists` are those of the baseline. */
+function problemOf(r, { failing = {}, informational = {}, warned = {} }) {
+  const name = r.scenario;
+  const failure = failureOf(r);
+  if (informational[name]) {
+    if (lookedOnly(r)) return undefined;
+    return failure ? `listed as informational, but failed: ${name}: ${failure}` : `passes now, take it off the baseline: ${name}`;
+  }
+  if (failing[name]) return failure ? undefined : `passes now, take it off the baseline: ${name}`;
+  if (failure) return `new failure: ${name}: ${failure}`;
+  if (!r.warned.length) return warned[name] && `warns no more, take it off the baseline: ${name}`;
+  return warned[name] ? undefined : `new warning: ${name}: ${r.warned.map(w => `${w.id}: ${w.message}`).join('; ')}`;
+}
+
+/** Compares: {problems, expected} as text lines, how many scenarios did not fail, and how many should not. */
 export function compare(baseline, { revision, results }) {
   const problems = [];
-  const expected = [];
   if (revision !== baseline.revision) problems.push(`the summary is of revision ${revision}, not ${baseline.revision}`);
   const distinct = new Set(results.map(r => r.scenario)).size;
   if (distinct !== baseline.scenarios) problems.push(`${distinct} scenarios ran, not ${baseline.scenarios}`);
-  const informational = baseline.informational ?? {};
-  const listed = { ...baseline.failing, ...informational };
+  const listed = { ...baseline.failing, ...baseline.informational, ...baseline.warned };
+  const expected = [];
   for (const r of results) {
-    const failure = failureOf(r);
-    const reason = listed[r.scenario];
-    if (reason && informational[r.scenario] === reason && failure && (r.failed.length || !r.info)) {
-      problems.push(`listed as informational, but failed: ${r.scenario}: ${failure}`);
-      continue;
-    }
-    if (failure && !reason) problems.push(`new failure: ${r.scenario}: ${failure}`);
-    if (failure && reason) expected.push(`${r.scenario}: ${reason}`);
-    if (!failure && reason) problems.push(`passes now, take it off the baseline: ${r.scenario}`);
+    const problem = problemOf(r, baseline);
+    if (problem) problems.push(problem);
+    else if (listed[r.scenario]) expected.push(`${r.scenario}: ${listed[r.scenario]}`);
   }
   for (const scenario of Object.keys(listed)) {
     if (!results.some(r => r.scenario === scenario)) problems.push(`in the baseline, but did not run: ${scenario}`);
   }
-  const warnings = results.flatMap(r => r.warned.map(w => `${r.scenario}: ${w.id}: ${w.message}`));
-  return { problems, expected, warnings, passed: results.filter(r => !failureOf(r)).length };
+  const passed = results.filter(r => !failureOf(r) || lookedOnly(r)).length;
+  const { scenarios, failing = {} } = baseline;
+  return { problems, expected, passed, scenarios, target: scenarios - Object.keys(failing).length };
+}
+
+/** How many checks there were, by what became of them. */
+function totals(results) {
+  const sum = count => results.reduce((n, r) => n + count(r), 0);
+  return `pass=${sum(r => r.pass)} fail=${sum(r => r.failed.length)} warn=${sum(r => r.warned.length)} skip=${sum(r => r.skip)}`;
 }
 
 function main() {
@@ -50,19 +67,21 @@ function main() {
     positionals: ['run', 'summary'],
     help: 'usage: compare.mjs RUN SUMMARY.json [--baseline FILE]',
   });
-  let outcome;
+  let outcome, checks;
   try {
     const baseline = JSON.parse(fs.readFileSync(options.baseline, 'utf8'))[options.run];
     if (!baseline) throw new Error(`the baseline has no run ${options.run}`);
-    outcome = compare(baseline, JSON.parse(fs.readFileSync(options.summary, 'utf8')));
+    const summary = JSON.parse(fs.readFileSync(options.summary, 'utf8'));
+    outcome = compare(baseline, summary);
+    checks = totals(summary.results);
   } catch (e) {
     usage(e.message);
   }
-  for (const line of outcome.warnings) console.log(`warning  ${line}`);
   for (const line of outcome.expected) console.log(`expected ${line}`);
   for (const line of outcome.problems) console.log(`PROBLEM  ${line}`);
+  const verdict = outcome.problems.length ? 'BELOW' : 'MEETS';
   console.log(
-    `${options.run}: ${outcome.passed} scenarios without failure, ${outcome.expected.length} expected, ${outcome.problems.length} problems`,
+    `${verdict} ${options.run}: ${outcome.passed} of ${outcome.scenarios} without failure (target ${outcome.target}); checks ${checks}`,
   );
   process.exit(outcome.problems.length ? 1 : 0);
 }

@@ -16,7 +16,7 @@ const problems = s => compare(baseline, s).problems;
 
 test('passing scenarios and a listed failure are as expected', () => {
   const outcome = compare(baseline, summary(passing('ping'), passing('list'), failing('ask')));
-  assert.deepEqual(outcome, { problems: [], expected: ['ask: needs a question'], warnings: [], passed: 2 });
+  assert.deepEqual(outcome, { problems: [], expected: ['ask: needs a question'], passed: 2, scenarios: 3, target: 2 });
 });
 
 test('a new failure is a problem', () => {
@@ -37,10 +37,11 @@ test('a scenario without checks counts as failed', () => {
   }
 });
 
-test('an informational scenario has run, and neither failed nor passed', () => {
+test('an informational scenario has run and did not fail', () => {
   const lenient = { ...baseline, informational: { list: 'does not apply here' } };
   const found = checks => compare(lenient, summary(passing('ping'), summarize('list', 'required', checks), failing('ask'))).problems;
   assert.deepEqual(found([check('INFO')]), []);
+  assert.equal(compare(lenient, summary(passing('ping'), summarize('list', 'required', [check('INFO')]), failing('ask'))).passed, 2);
   assert.match(found(undefined)[0], /^listed as informational, but failed: list/);
   assert.match(found([check('INFO'), check('FAILURE')])[0], /^listed as informational, but failed: list/);
   assert.match(found([check('SUCCESS')])[0], /^passes now/);
@@ -60,11 +61,14 @@ test('a summary of another revision is a problem', () => {
   assert.match(problems({ ...summary(passing('ping'), passing('list'), failing('ask')), revision: '2026-07-28' })[0], /not 2025-11-25/);
 });
 
-test('a warning passes and is shown', () => {
-  const warned = summarize('list', 'required', [check('WARNING', 'check-3')]);
-  const outcome = compare(baseline, summary(passing('ping'), warned, failing('ask')));
-  assert.deepEqual(outcome.problems, []);
-  assert.deepEqual(outcome.warnings, ['list: check-3: check-3 says WARNING']);
+test('a warning is a problem unless it is listed, and a listed one that is gone is one too', () => {
+  const warned = summarize('list', 'required', [check('SUCCESS'), check('WARNING', 'check-3')]);
+  const found = (lists, result) => compare({ ...baseline, ...lists }, summary(passing('ping'), result, failing('ask'))).problems;
+  assert.deepEqual(found({}, warned), ['new warning: list: check-3: check-3 says WARNING']);
+  assert.deepEqual(found({ warned: { list: 'the server behind is slow' } }, warned), []);
+  assert.deepEqual(found({ warned: { list: 'the server behind is slow' } }, passing('list')), [
+    'warns no more, take it off the baseline: list',
+  ]);
 });
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'compare-'));
@@ -75,19 +79,23 @@ function cli(run, results) {
   fs.writeFileSync(files.baseline, JSON.stringify({ 'legacy/x': baseline }));
   fs.writeFileSync(files.summary, JSON.stringify(summary(...results)));
   const args = [path.join(import.meta.dirname, 'compare.mjs'), run, files.summary, '--baseline', files.baseline];
-  return spawnSync(process.execPath, args, { encoding: 'utf8' }).status;
+  return spawnSync(process.execPath, args, { encoding: 'utf8' });
 }
 
-test('the command exits 0, 1 or 2', () => {
-  assert.equal(cli('legacy/x', [passing('ping'), passing('list'), failing('ask')]), 0);
-  assert.equal(cli('legacy/x', [passing('ping'), failing('list'), failing('ask')]), 1);
-  assert.equal(cli('legacy/x', [passing('ping'), passing('list'), passing('ask')]), 1);
-  assert.equal(cli('legacy/y', [passing('ping'), passing('list'), failing('ask')]), 2);
+test('the command exits 0, 1 or 2 and says whether the target is met', () => {
+  const good = cli('legacy/x', [passing('ping'), passing('list'), failing('ask')]);
+  assert.equal(good.status, 0);
+  assert.match(good.stdout, /^MEETS legacy\/x: 2 of 3 without failure \(target 2\); checks pass=3 fail=1 warn=0 skip=0$/m);
+  const bad = cli('legacy/x', [passing('ping'), failing('list'), failing('ask')]);
+  assert.equal(bad.status, 1);
+  assert.match(bad.stdout, /^BELOW legacy\/x: 1 of 3 without/m);
+  assert.equal(cli('legacy/x', [passing('ping'), passing('list'), passing('ask')]).status, 1);
+  assert.equal(cli('legacy/y', [passing('ping'), passing('list'), failing('ask')]).status, 2);
 });
 
 test('every listed failure of the real baseline has a reason', () => {
   const real = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, 'baseline.json'), 'utf8'));
-  for (const { failing: listed, informational } of Object.values(real)) {
-    for (const reason of Object.values({ ...listed, ...informational })) assert.match(reason, /\w+ \w+/);
+  for (const { failing: listed, informational, warned } of Object.values(real)) {
+    for (const reason of Object.values({ ...listed, ...informational, ...warned })) assert.match(reason, /\w+ \w+/);
   }
 });

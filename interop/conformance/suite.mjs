@@ -1,11 +1,15 @@
-// suite.mjs - runs the official MCP conformance suite against one server, one scenario after the other.
+// suite.mjs - runs the official MCP conformance suite, one scenario after the other.
 //
-//   node suite.mjs URL REVISION OUTDIR [SCENARIO...]
+//   node suite.mjs server URL REVISION OUTDIR [SCENARIO...]        the suite's client calls the server at URL
+//   node suite.mjs client COMMAND REVISION OUTDIR [SCENARIO...]    the suite's server is called by COMMAND
 //
-// REVISION (2025-11-25 or 2026-07-28) chooses the wire and, without SCENARIOs, the suite's own list of server scenarios
-// for it, scored or not. Prints one line a scenario and writes OUTDIR/summary.json for compare.mjs; the suite's own
-// output stays in OUTDIR/raw and OUTDIR/log. Exit 0 whatever the scenarios say: compare.mjs judges. Exit 2 when the suite
-// cannot be run. The suite needs Node 22: this Node if it is new enough, else the one that npm installed beside it.
+// COMMAND gets the URL of the suite's server as its last argument, and the scenario in its environment
+// (MCP_CONFORMANCE_SCENARIO, _PROTOCOL_VERSION, _CONTEXT). REVISION (2025-11-25 or 2026-07-28) chooses the wire and, without
+// SCENARIOs, the suite's own list of scenarios for it, scored or not, less the authorization of clients (auth/): there the
+// suite's server names its own URL as the protected resource, which no client reaches through another server.
+// Prints one line a scenario and writes OUTDIR/summary.json for compare.mjs; the suite's own output stays in OUTDIR/raw and
+// OUTDIR/log. Exit 0 whatever the scenarios say: compare.mjs judges. Exit 2 when the suite cannot be run. The suite needs
+// Node 22: this Node if it is new enough, else the one that npm installed beside it.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,13 +31,14 @@ function node22() {
   return bundled;
 }
 
-/** The suite's list for a revision: {scenario: "required" | "not scored: reason"}. */
-function scenarioSets(revision) {
+/** The suite's list for a role and a revision: {scenario: "required" | "not scored: reason"}. */
+function scenarioSets(role, revision) {
   const file = path.join(suite, 'requirements', `${revision}.yaml`);
   if (!fs.existsSync(file)) fail(`the suite has no requirements for revision ${revision}`);
-  const { server = [], not_scored: notScored = [] } = parse(fs.readFileSync(file, 'utf8'));
-  const others = notScored.filter(e => e.leg === 'server').map(e => [e.scenario, `not scored: ${e.reason}`]);
-  return Object.fromEntries([...server.map(s => [s, 'required']), ...others]);
+  const { [role]: required = [], not_scored: notScored = [] } = parse(fs.readFileSync(file, 'utf8'));
+  const others = notScored.filter(e => e.leg === role).map(e => [e.scenario, `not scored: ${e.reason}`]);
+  const sets = [...required.map(s => [s, 'required']), ...others];
+  return Object.fromEntries(sets.filter(([scenario]) => !scenario.startsWith('auth/')));
 }
 
 function findChecks(dir) {
@@ -62,35 +67,26 @@ export function summarize(scenario, set, checks = []) {
   };
 }
 
-function runScenario(node, { url, revision, out, scenario }) {
-  const raw = path.join(out, 'raw', scenario);
-  const args = [
-    'server',
-    '--url',
-    url,
-    '--scenario',
-    scenario,
-    '--spec-version',
-    revision,
-    '--force',
-    '--timeout',
-    SCENARIO_LIMIT_MS,
-    '-o',
-    raw,
-  ];
-  const log = fs.openSync(path.join(out, 'log', `${scenario}.log`), 'w');
-  spawnSync(node, [path.join(suite, 'dist/index.js'), ...args.map(String)], {
+/** Runs one scenario; the suite's checks, or undefined when it wrote none. */
+function runScenario(node, { role, target, revision, out, scenario }) {
+  const name = scenario.replaceAll('/', '_');
+  const raw = path.join(out, 'raw', name);
+  const subject = role === 'server' ? '--url' : '--command';
+  const common = ['--scenario', scenario, '--spec-version', revision, '--force', '--timeout', String(SCENARIO_LIMIT_MS), '-o', raw];
+  const log = fs.openSync(path.join(out, 'log', `${name}.log`), 'w');
+  spawnSync(node, [path.join(suite, 'dist/index.js'), role, subject, target, ...common], {
     stdio: ['ignore', log, log],
     timeout: SCENARIO_LIMIT_MS + 30_000,
+    killSignal: 'SIGKILL',
   });
   fs.closeSync(log);
   return findChecks(raw);
 }
 
-function main([url, revision, outDir, ...asked]) {
-  if (!outDir) fail('usage: suite.mjs URL REVISION OUTDIR [SCENARIO...]');
+function main([role, target, revision, outDir, ...asked]) {
+  if (!outDir || !['server', 'client'].includes(role)) fail('usage: suite.mjs server|client URL|COMMAND REVISION OUTDIR [SCENARIO...]');
   const node = node22();
-  const sets = scenarioSets(revision);
+  const sets = scenarioSets(role, revision);
   const scenarios = asked.length ? asked : Object.keys(sets);
   const out = path.resolve(outDir);
   for (const dir of ['raw', 'log']) {
@@ -98,11 +94,11 @@ function main([url, revision, outDir, ...asked]) {
     fs.mkdirSync(path.join(out, dir), { recursive: true });
   }
   const results = scenarios.map(scenario => {
-    const r = summarize(scenario, sets[scenario] ?? 'in no list', runScenario(node, { url, revision, out, scenario }));
+    const r = summarize(scenario, sets[scenario] ?? 'in no list', runScenario(node, { role, target, revision, out, scenario }));
     console.log(`${scenario.padEnd(40)} pass=${r.pass} fail=${r.failed.length} warn=${r.warned.length} skip=${r.skip} [${r.set}]`);
     return r;
   });
-  fs.writeFileSync(path.join(out, 'summary.json'), `${JSON.stringify({ url, revision, results }, null, 1)}\n`);
+  fs.writeFileSync(path.join(out, 'summary.json'), `${JSON.stringify({ role, revision, results }, null, 1)}\n`);
 }
 
 if (process.argv[1] === import.meta.filename) main(process.argv.slice(2));

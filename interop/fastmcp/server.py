@@ -86,16 +86,65 @@ async def only_task() -> str:
     return "done as a task"
 
 
+def form(key: str, message: str) -> types.ElicitRequest:
+    """A form that asks for one string, named like the question's key."""
+    schema = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
+    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=message, requested_schema=schema))
+
+
+def asks(state: str | None = None, **questions: types.InputRequest) -> types.InputRequiredResult:
+    """Ends this run of the tool with questions; it is run again with the answers and the state."""
+    return types.InputRequiredResult(result_type="input_required", input_requests=questions, request_state=state)
+
+
+def told(answer: types.ElicitResult, key: str) -> str:
+    """What was filled in, or what was done instead."""
+    return answer.content[key] if answer.action == "accept" else answer.action
+
+
 @app.tool(task=FAST)
 async def ask(ctx: Context) -> str | types.InputRequiredResult:
     """Asks for a name, then greets."""
     if ctx.input_responses is None:
-        schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-        params = types.ElicitRequestFormParams(message="What is your name?", requested_schema=schema)
-        question = types.ElicitRequest(params=params)
-        return types.InputRequiredResult(result_type="input_required", input_requests={"name": question})
-    answer = ctx.input_responses["name"]
-    return f"Hello, {answer.content['name']}!" if answer.action == "accept" else answer.action
+        return asks(name=form("name", "What is your name?"))
+    return f"Hello, {told(ctx.input_responses['name'], 'name')}!"
+
+
+@app.tool(task=FAST_REQUIRED)
+async def ask_only_task(ctx: Context) -> str | types.InputRequiredResult:
+    """Asks for a name, and refuses callers that did not declare the tasks extension."""
+    if ctx.input_responses is None:
+        return asks(name=form("name", "What is your name?"))
+    return f"Hello, {told(ctx.input_responses['name'], 'name')}!"
+
+
+@app.tool(task=FAST)
+async def ask_twice(ctx: Context) -> str | types.InputRequiredResult:
+    """Asks two questions, the second after the first is answered."""
+    if ctx.input_responses is None:
+        return asks(first=form("first", "What comes first?"))
+    if ctx.request_state is None:
+        first = told(ctx.input_responses["first"], "first")
+        return asks(state=first, second=form("second", "What comes second?"))
+    return f"first: {ctx.request_state}; second: {told(ctx.input_responses['second'], 'second')}"
+
+
+@app.tool(task=FAST)
+async def ask_both(ctx: Context) -> str | types.InputRequiredResult:
+    """Asks two questions at the same time."""
+    if ctx.input_responses is None:
+        return asks(left=form("left", "What is on the left?"), right=form("right", "What is on the right?"))
+    left, right = (told(ctx.input_responses[key], key) for key in ("left", "right"))
+    return f"left: {left}; right: {right}"
+
+
+@app.tool(task=FAST)
+async def sample(ctx: Context) -> str | types.InputRequiredResult:
+    """Asks the client's model for a haiku."""
+    if ctx.input_responses is None:
+        wish = types.SamplingMessage(role="user", content=types.TextContent(type="text", text="A haiku, please."))
+        return asks(haiku=types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[wish], max_tokens=50)))
+    return f"model said: {ctx.input_responses['haiku'].content.text}"
 
 
 if __name__ == "__main__":
