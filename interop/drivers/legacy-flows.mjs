@@ -157,7 +157,6 @@ export const flows = {
       list: await attempt(async () => (await other.tasks.listTasks()).tasks),
       own: await get(s, task.taskId),
     };
-    await other.client.close();
     return evidence;
   },
   async leak({ s, tool, connect }) {
@@ -166,7 +165,6 @@ export const flows = {
     const { task } = await create(s, tool('complete'));
     await until(s, task.taskId);
     await sleep(500);
-    await other.client.close();
     return {
       status: (await s.tasks.getTask(task.taskId)).status,
       notifications: other.seen.notifications,

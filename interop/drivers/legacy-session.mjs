@@ -1,15 +1,13 @@
 // legacy-session.mjs - one session of the real TypeScript SDK 1.x client, and the steps that the flows share.
-import fs from 'node:fs';
-import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as T from '@modelcontextprotocol/sdk/types.js';
-import { NotApplicable, sleep } from './options.mjs';
+import { NotApplicable, sleep, versioned } from './options.mjs';
 
-const sdkPackage = path.join(import.meta.dirname, '../node_modules/@modelcontextprotocol/sdk/package.json');
-export const SDK = `@modelcontextprotocol/sdk ${JSON.parse(fs.readFileSync(sdkPackage, 'utf8')).version}`;
+export const SDK = versioned('@modelcontextprotocol/sdk');
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled']);
+const ANSWER_MS = 100; // nobody answers a form at once
 export const TASK = { ttl: 60_000 };
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
@@ -25,26 +23,50 @@ export async function attempt(step) {
   }
 }
 
-/** Connects as a host with every client capability; what the server sends on its own accord is kept in `seen`. */
-export async function connect(url, profile) {
-  const seen = { notifications: [], elicitations: [], samplings: [] };
-  const clientTasks = { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } };
-  const capabilities = { sampling: {}, elicitation: { form: {} }, tasks: clientTasks };
+const CAPABILITIES = {
+  sampling: {},
+  elicitation: { form: {} },
+  roots: {},
+  tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } },
+};
+
+/** Fills in a form with what the profile has for its fields. */
+export const accept = (profile, params) => ({
+  action: 'accept',
+  content: Object.fromEntries(Object.keys(params.requestedSchema.properties).map(key => [key, profile.elicitContent[key]])),
+});
+
+/**
+ * Connects as a host with every client capability, or those given; what the server sends on its own accord is kept in
+ * `seen`. `answers` may be changed while connected: how the host answers, given the params and the SDK's extra.
+ */
+export async function connect(url, profile, capabilities = CAPABILITIES) {
+  const seen = { notifications: [], elicitations: [], samplings: [], roots: 0 };
+  const answers = {
+    elicit: params => accept(profile, params),
+    sample: () => ({ role: 'assistant', model: 'test-model', content: { type: 'text', text: 'old pond, frog leaps in' } }),
+  };
   const client = new Client({ name: 'ts-legacy-client', version: '1.0.0' }, { capabilities });
   client.setNotificationHandler(T.TaskStatusNotificationSchema, n => void seen.notifications.push(n));
   client.fallbackNotificationHandler = async n => void seen.notifications.push(n);
-  client.setRequestHandler(T.ElicitRequestSchema, async ({ params }) => {
+  const handle = (declared, schema, handler) => declared && client.setRequestHandler(schema, handler);
+  handle(capabilities.elicitation, T.ElicitRequestSchema, async ({ params }, extra) => {
     seen.elicitations.push(params);
-    return { action: 'accept', content: profile.elicitContent ?? {} };
+    await sleep(ANSWER_MS);
+    return answers.elicit(params, extra);
   });
-  client.setRequestHandler(T.CreateMessageRequestSchema, async ({ params }) => {
+  handle(capabilities.sampling, T.CreateMessageRequestSchema, async ({ params }) => {
     seen.samplings.push(params);
-    return { role: 'assistant', model: 'test-model', content: { type: 'text', text: 'old pond, frog leaps in' } };
+    return answers.sample(params);
+  });
+  handle(capabilities.roots, T.ListRootsRequestSchema, async () => {
+    seen.roots++;
+    return { roots: [{ uri: 'file:///work', name: 'work' }] };
   });
   const transport = new StreamableHTTPClientTransport(new URL(url));
   await client.connect(transport);
   const { tools } = await client.listTools(); // also primes the SDK's output validators, as hosts do
-  return { client, transport, seen, tools, tasks: client.experimental.tasks };
+  return { client, transport, seen, answers, tools, tasks: client.experimental.tasks, close: () => client.close() };
 }
 
 /** Sends a request past the SDK's own checks and returns the result as it came. */
@@ -60,16 +82,20 @@ export const result = (s, taskId, options) => attempt(() => s.tasks.getTaskResul
 export const get = (s, taskId) => attempt(() => s.tasks.getTask(taskId));
 export const cancel = (s, taskId) => attempt(() => s.tasks.cancelTask(taskId));
 
-/** Polls to a terminal status: the last task object, and every status seen on the way without repetitions. */
-export async function until(s, taskId, maxMs = 20_000) {
+/** Whether a status is final, and whether it is final or a question is open. */
+export const isEnd = status => TERMINAL.has(status);
+export const isAsking = status => status === 'input_required' || isEnd(status);
+
+/** Polls until a status is reached: the last task object, and every status seen on the way without repetitions. */
+export async function until(s, taskId, reached = isEnd, maxMs = 20_000) {
   const statuses = [];
   for (const end = Date.now() + maxMs; Date.now() < end;) {
     const task = await s.tasks.getTask(taskId);
     if (statuses.at(-1) !== task.status) statuses.push(task.status);
-    if (TERMINAL.has(task.status)) return { task, statuses };
+    if (reached(task.status)) return { task, statuses };
     await sleep(Math.min(task.pollInterval ?? 500, 500));
   }
-  throw new Error(`task not finished after ${maxMs} ms; statuses: ${statuses.join(', ')}`);
+  throw new Error(`task did not get there in ${maxMs} ms; statuses: ${statuses.join(', ')}`);
 }
 
 /** Drives a tool through the SDK's callToolStream: what it yielded, in order and without repetitions. */

@@ -1,5 +1,6 @@
 // options.mjs - command line and profile reading shared by the drivers. Every mistake exits 2 with a sentence.
 import fs from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 export function usage(message) {
@@ -18,6 +19,12 @@ export function readOptions({ options, positionals, help }) {
   if (parsed.positionals.length !== positionals.length) usage(help);
   const named = Object.fromEntries(positionals.map((name, i) => [name, parsed.positionals[i]]));
   return { ...parsed.values, ...named };
+}
+
+/** An npm package with the version that is installed. */
+export function versioned(name) {
+  const file = path.join(import.meta.dirname, '../node_modules', name, 'package.json');
+  return `${name} ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`;
 }
 
 /** The tools of one server, by flow: the entry `name` of the profiles file. */
@@ -50,3 +57,12 @@ export function toolOf(profile, ...keys) {
 }
 
 export const sleep = ms => new Promise(r => setTimeout(r, ms));
+
+/** Does `work` on every item, `width` of them at a time. */
+export async function inTurns(items, width, work) {
+  const left = [...items];
+  const worker = async () => {
+    while (left.length) await work(left.shift());
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

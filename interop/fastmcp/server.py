@@ -139,11 +139,34 @@ async def ask_both(ctx: Context) -> str | types.InputRequiredResult:
 
 
 @app.tool(task=FAST)
+async def confirm_delete(filename: str, ctx: Context) -> str | types.InputRequiredResult:
+    """Asks whether to delete a file: the tool that the TypeScript SDK's example client calls."""
+    if ctx.input_responses is None:
+        schema = {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+        params = types.ElicitRequestFormParams(message=f"Delete '{filename}'?", requested_schema=schema)
+        return asks(confirm=types.ElicitRequest(params=params))
+    return "deleted" if told(ctx.input_responses["confirm"], "confirm") is True else "kept"
+
+
+def wish(text: str) -> types.CreateMessageRequest:
+    """A request to the client's model."""
+    message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[message], max_tokens=50))
+
+
+@app.tool(task=FAST)
+async def write_haiku(topic: str, ctx: Context) -> str | types.InputRequiredResult:
+    """Asks the client's model for a haiku: the other tool of that example client."""
+    if ctx.input_responses is None:
+        return asks(haiku=wish(f"Write a haiku about {topic}"))
+    return f"Haiku: {ctx.input_responses['haiku'].content.text}"
+
+
+@app.tool(task=FAST)
 async def sample(ctx: Context) -> str | types.InputRequiredResult:
     """Asks the client's model for a haiku."""
     if ctx.input_responses is None:
-        wish = types.SamplingMessage(role="user", content=types.TextContent(type="text", text="A haiku, please."))
-        return asks(haiku=types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[wish], max_tokens=50)))
+        return asks(haiku=wish("A haiku, please."))
     return f"model said: {ctx.input_responses['haiku'].content.text}"
 
 

@@ -117,6 +117,7 @@ export const TASK_SUPPORT = {
   failing_job: 'required',
   protocol_error_job: 'required',
   confirm_delete: 'required',
+  write_haiku: 'required',
   multi_input: 'required',
   test_tool_with_task: 'required',
 };
@@ -153,6 +154,7 @@ export const TOOLS = [
   T('failing_job', 'Tool error after 1 s'),
   T('protocol_error_job', 'JSON-RPC error after 0.5 s'),
   T('confirm_delete', 'Elicits once', obj({ filename: { type: 'string' } })),
+  T('write_haiku', 'Asks the model for a haiku', obj({ topic: { type: 'string' } })),
   T('multi_input', 'Elicits twice at the same time'),
   T('test_tool_with_task', 'Elicits a name, then works slowly'),
 ];

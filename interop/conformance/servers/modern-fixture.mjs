@@ -203,6 +203,10 @@ const tools = {
     });
     return C.text(r.confirm?.content?.confirm ? 'deleted' : 'kept');
   },
+  async write_haiku(a, c) {
+    const r = await c.ask({ haiku: sample(`Write a haiku about ${a.topic ?? 'bridges'}`, 50) });
+    return C.text(`Haiku: ${r.haiku?.content?.text}`);
+  },
   async multi_input(a, c) {
     const r = await c.ask({
       name: form('Enter your name:', C.nameSchema),
