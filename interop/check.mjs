@@ -3,7 +3,8 @@
 //   node check.mjs VERDICTS.jsonl --client NAME --server NAME [--expect FILE]
 //
 // expect.json: {CLIENT: {"every server": {FLOW: E}, SERVER: {FLOW: E}}}. An expectation of the server replaces the one for
-// every server. E is as match.mjs says, or {"notApplicable": "why the server cannot show this flow"}.
+// every server. E is as match.mjs says, or {"notApplicable": "why the server cannot show this flow"}, or "<every client>":
+// then it is what stands for this flow and server under "every client".
 // Every expected flow must have exactly one verdict and every verdict an expectation; a verdict must say ok and match.
 // An expectation that demands nothing beyond ok is refused. Prints one line a flow; exit 1 on any mismatch, 2 when the
 // files or the options are no good.
@@ -13,13 +14,21 @@ import { differences } from './match.mjs';
 import { readOptions, usage } from './drivers/options.mjs';
 
 const COMMON = 'every server';
+const SHARED = 'every client';
+const REFERENCE = `<${SHARED}>`;
 
 /** The expectations of one client at one server, by flow. */
 export function expectationsFor(expect, client, server) {
-  if (!expect[client]) throw new Error(`no expectations for client ${client}`);
+  if (client === SHARED || !expect[client]) throw new Error(`no expectations for client ${client}`);
   if (server === COMMON || !expect[client][server]) throw new Error(`no expectations for ${client} at ${server}`);
-  const flows = { ...expect[client][COMMON], ...expect[client][server] };
-  for (const [flow, e] of Object.entries(flows)) requireSubstance(flow, e);
+  const of = name => ({ ...expect[name]?.[COMMON], ...expect[name]?.[server] });
+  const flows = of(client);
+  const shared = of(SHARED);
+  for (const [flow, e] of Object.entries(flows)) {
+    if (e === REFERENCE) flows[flow] = shared[flow];
+    if (!flows[flow]) throw new Error(`${flow}: nothing stands under "${SHARED}" for ${server}`);
+    requireSubstance(flow, flows[flow]);
+  }
   return flows;
 }
 

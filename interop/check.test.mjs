@@ -36,6 +36,14 @@ test("a server's expectation replaces the common one, and adds to the rest", () 
   assert.deepEqual(expectationsFor(expect, 'c', 's'), { a: { x: 1 }, b: { notApplicable: 'why' } });
 });
 
+test('a reference is what stands for every client, at this server', () => {
+  const shared = { 'every server': { a: { x: 1 }, b: { x: 1 } }, s: { b: { x: 2 } } };
+  const expect = { 'every client': shared, c: { 'every server': { a: '<every client>' }, s: { b: '<every client>' } } };
+  assert.deepEqual(expectationsFor(expect, 'c', 's'), { a: { x: 1 }, b: { x: 2 } });
+  assert.throws(() => expectationsFor({ c: { s: { a: '<every client>' } } }, 'c', 's'), /a: nothing stands under/);
+  assert.throws(() => expectationsFor(expect, 'every client', 's'), /no expectations for client/);
+});
+
 test('an expectation that demands nothing is refused', () => {
   for (const empty of [{}, { ok: true }, { result: '<any>' }, { result: {} }, { notApplicable: '' }, { notApplicable: 'why', x: 1 }]) {
     assert.throws(() => expectationsFor({ c: { s: { flow: empty } } }, 'c', 's'), /demands nothing|needs a reason/);

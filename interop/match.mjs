@@ -8,9 +8,11 @@
 //   "<text>" "<int>"   a non-empty string; an integer
 //   "<time>"           an RFC 3339 date and time with a zone
 //   "<handle>"         a task id as the bridge mints them: 22 to 512 of [A-Za-z0-9._~-]
+//   "<unrelated>"      no `_meta`, or one that names neither a task nor the server behind
 //   "<$name>"          a non-empty string, the same wherever the name stands in one verdict
 //   {"<matches>": "re"}     a string that the regular expression matches
 //   {"<one of>": [E, ...]}  one of these
+//   {"<any order>": [E, ...]} an array of exactly this length, whose elements match in some order
 //   {"<each>": E}           an array of at least one element, each as expected
 //   {"<last>": E}           an array whose last element is as expected
 //   anything else      exactly this value
@@ -28,12 +30,24 @@ const WILDCARDS = {
   '<handle>': v => typeof v === 'string' && /^[A-Za-z0-9._~-]{22,512}$/.test(v),
 };
 
+const RESERVED = ['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/serverInfo'];
+const isUnrelated = v => v === undefined || (isObject(v) && !RESERVED.some(key => Object.hasOwn(v, key)));
+
 const OPERATORS = {
   '<matches>': (re, value, at, ctx) => {
     if (typeof value !== 'string' || !new RegExp(re).test(value)) ctx.differ(at, `text matching /${re}/`, value);
   },
   '<one of>': (alternatives, value, at, ctx) => {
     if (!alternatives.some(e => matches(e, value, ctx.names))) ctx.differ(at, `one of ${JSON.stringify(alternatives)}`, value);
+  },
+  '<any order>': (expected, value, at, ctx) => {
+    if (!Array.isArray(value) || value.length !== expected.length) return ctx.differ(at, `an array of ${expected.length}`, value);
+    const left = [...expected];
+    value.forEach((v, i) => {
+      const found = left.findIndex(e => matches(e, v, ctx.names));
+      if (found < 0) ctx.differ(`${at}[${i}]`, `one of ${JSON.stringify(left)}`, v);
+      else left.splice(found, 1);
+    });
   },
   '<each>': (expected, value, at, ctx) => {
     if (!Array.isArray(value) || value.length === 0) return ctx.differ(at, 'an array with elements', value);
@@ -50,6 +64,7 @@ const member = (at, key) => (/^\w+$/.test(key) ? `${at}${at && '.'}${key}` : `${
 
 function compareText(expected, value, at, ctx) {
   if (expected === '<absent>') return value === undefined || ctx.differ(at, expected, value);
+  if (expected === '<unrelated>') return isUnrelated(value) || ctx.differ(at, expected, value);
   if (WILDCARDS[expected]) return (value !== undefined && WILDCARDS[expected](value)) || ctx.differ(at, expected, value);
   if (!expected.startsWith('<$')) throw new Error(`${at}: unknown wildcard ${expected}`);
   if (!isText(value)) return ctx.differ(at, expected, value);

@@ -29,6 +29,20 @@ const cases = [
     bad: [{ s: 'o' }, { s: 'f' }],
   },
   { name: '<each> needs an element', expected: { '<each>': '<any>' }, good: [1], bad: [] },
+  { name: '<any order> takes each once', expected: { '<any order>': ['a', 'b'] }, good: ['b', 'a'], bad: ['b', 'b'] },
+  { name: '<any order> is of that length', expected: { '<any order>': ['a'] }, good: ['a'], bad: ['a', 'b'] },
+  {
+    name: '<unrelated> may be absent',
+    expected: { a: '<unrelated>' },
+    good: {},
+    bad: { a: { 'io.modelcontextprotocol/related-task': {} } },
+  },
+  {
+    name: '<unrelated> may hold other things',
+    expected: { a: '<unrelated>' },
+    good: { a: { vendor: 1 } },
+    bad: { a: { 'io.modelcontextprotocol/serverInfo': {} } },
+  },
   { name: '<last> looks at the end', expected: { '<last>': 'z' }, good: ['a', 'z'], bad: ['z', 'a'] },
 ];
 
