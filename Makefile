@@ -8,7 +8,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance interop mutation cover readme tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers interop mutation cover readme tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,19 +45,26 @@ golden: ## accept what the code produces now as golden output, to be read as a d
 
 lint: tools ## run the linters and check the formatting
 	$(TOOLS)/golangci-lint-$(GOLANGCI) run ./...
+	cd interop/go && $(TOOLS)/golangci-lint-$(GOLANGCI) run ./...
 
 fmt: tools ## format the code
 	$(TOOLS)/golangci-lint-$(GOLANGCI) fmt ./...
+	cd interop/go && $(TOOLS)/golangci-lint-$(GOLANGCI) fmt ./...
 
 tidy: ## fail if go.mod, go.sum or generated files are not up to date
 	$(GO) mod verify
 	$(GO) mod tidy -diff
+	$(GO) -C interop/go mod verify
+	$(GO) -C interop/go mod tidy -diff
 	$(GO) generate ./...
 
-conformance: ## the official suite at the legacy face (needs node, npm)
+conformance: ## the official suite at both sides of the bridge (needs node, npm)
 	interop/run.sh conformance
 
-interop: ## real clients and servers, and the official suite (needs node, npm, python3)
+peers: ## five real clients through the bridge, in front of three servers (needs node, npm, python3)
+	interop/run.sh peers
+
+interop: ## the real clients and servers, and the official suite
 	interop/run.sh all
 
 readme: ## run the commands of the README and compare what they print (needs bash, curl)

@@ -64,12 +64,19 @@ export const flows = {
     s.answers.elicit = failing('the user is away');
     return asked(s, tool('elicit'));
   },
+  // a client that cannot be asked: nobody is, and the task ends without an answer
   async 'elicit-undeclared'({ tool, connect }) {
     const s = await connect(UNDECLARED);
     const answer = await attempt(() => raw(s, 'tools/call', { ...tool('elicit'), task: TASK }));
-    const ended = answer.ok && (await until(s, answer.ok.task.taskId));
-    const outcome = ended ? await result(s, ended.task.taskId) : answer;
-    return { result: outcome, status: ended?.task.status };
+    return answer.ok ? { result: await result(s, answer.ok.task.taskId), final: await get(s, answer.ok.task.taskId) } : { result: answer };
+  },
+  // ... also when it only polls
+  async 'elicit-undeclared-polling'({ tool, connect }) {
+    const s = await connect(UNDECLARED);
+    const answer = await attempt(() => raw(s, 'tools/call', { ...tool('elicit'), task: TASK }));
+    if (!answer.ok) return { result: answer };
+    await until(s, answer.ok.task.taskId);
+    return { result: await result(s, answer.ok.task.taskId) };
   },
   elicit2: ({ s, tool }) => asked(s, tool('elicit2')),
   both: ({ s, tool }) => asked(s, tool('both')),

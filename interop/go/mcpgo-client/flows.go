@@ -189,6 +189,7 @@ func cancelFinishedFlow(s *session) (evidence, error) {
 	return evidence{"cancel": attempt(cancelled, cancelErr), "get": attempt(task, getErr)}, nil
 }
 
+//nolint:unparam // a flow like the others
 func unknownFlow(s *session) (evidence, error) {
 	const id = "no-such-task"
 	task, getErr := s.get(id)

@@ -1,13 +1,3 @@
-// mcpgo-client runs flows with the REAL client of github.com/mark3labs/mcp-go
-// against a server of 2025-11-25 tasks.
-//
-//	mcpgo-client URL FLOW[,FLOW...]|all -profile NAME [-profiles FILE]
-//
-// The profile says which tool stands for each flow on the server (behind
-// URL). It prints one JSON verdict a flow, as the drivers beside it do:
-// {client, server, flow, ok, notApplicable?, error?, ...evidence}. Exit 0 when
-// every flow ran or has no tool, 1 when one broke off, 2 for a mistake in the
-// command.
 package main
 
 import (
@@ -16,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -57,7 +48,7 @@ func main() {
 	if err != nil {
 		usage(err.Error())
 	}
-	if !runAll(os.Args[1], *name, prof, asked) {
+	if !runAll(os.Stdout, os.Args[1], *name, prof, asked) {
 		os.Exit(1)
 	}
 }
@@ -93,8 +84,9 @@ func clientName() string {
 	return "mcp-go"
 }
 
-// runAll runs the flows, a few at a time, and says whether all went through.
-func runAll(url, server string, prof profile, asked []string) bool {
+// runAll runs the flows, a few at a time, writes their verdicts and says
+// whether all went through.
+func runAll(out io.Writer, url, server string, prof profile, asked []string) bool {
 	var (
 		wait  sync.WaitGroup
 		mu    sync.Mutex
@@ -107,14 +99,12 @@ func runAll(url, server string, prof profile, asked []string) bool {
 			defer func() { <-turns }()
 			verdict, ok := run(url, prof, flow)
 			verdict["client"], verdict["server"], verdict["flow"] = clientName(), server, flow
-			line, err := json.Marshal(verdict)
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
+			if err := json.NewEncoder(out).Encode(verdict); err != nil {
 				fmt.Fprintln(os.Stderr, flow, err)
 				ok = false
 			}
-			fmt.Println(string(line))
 			good = good && ok
 		})
 	}

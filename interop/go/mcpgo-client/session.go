@@ -32,7 +32,7 @@ type call struct {
 }
 
 func readProfile(file, name string) (profile, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := os.ReadFile(file) //nolint:gosec // the file that the command line names
 	if err != nil {
 		return nil, fmt.Errorf("cannot read profiles: %w", err)
 	}
@@ -128,6 +128,7 @@ func connect(ctx context.Context, url string, prof profile) (*session, error) {
 			return nil, err
 		}
 	}
+	//nolint:staticcheck // deprecated with the revision that this client is to speak
 	tr, err := transport.NewStreamableHTTP(url, transport.WithContinuousListening())
 	if err != nil {
 		return nil, err
