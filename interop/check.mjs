@@ -110,7 +110,7 @@ function main() {
     for (const p of problems) console.log(`       ${p}`);
   }
   const failed = rows.filter(r => r.problems.length).length;
-  console.log(`${options.server}: ${rows.length - failed} passed, ${failed} failed`);
+  console.log(`${options.client} at ${options.server}: ${rows.length - failed} passed, ${failed} failed`);
   process.exit(failed ? 1 : 0);
 }
 

@@ -78,7 +78,7 @@ function cli(verdictLines, extra = []) {
 test('the command exits 0, with a line for each flow', () => {
   const { status, stdout } = cli(good.map(v => JSON.stringify(v)));
   assert.equal(status, 0);
-  assert.equal(stdout, 'ok   demo sync\nn/a  demo structured  (no such tool)\ndemo: 2 passed, 0 failed\n');
+  assert.equal(stdout, 'ok   demo sync\nn/a  demo structured  (no such tool)\nsdk 1 at demo: 2 passed, 0 failed\n');
 });
 
 test('the command exits 1 and shows the difference', () => {
