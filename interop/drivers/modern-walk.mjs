@@ -70,6 +70,28 @@ function modernClient(url) {
   return { post, request, create, until };
 }
 
+/** What a user or a model answers to one question. */
+function answerTo({ method, params }, content) {
+  if (method === 'sampling/createMessage') return { role: 'assistant', model: 'test-model', content: { type: 'text', text: 'old pond' } };
+  const fields = Object.keys(params.requestedSchema.properties);
+  return { action: 'accept', content: Object.fromEntries(fields.map(key => [key, content[key]])) };
+}
+
+const answersTo = (questions, content) => Object.fromEntries(Object.entries(questions).map(([key, q]) => [key, answerTo(q, content)]));
+
+/** A task that asks: its questions are answered, those of one poll one by one, until it ends. */
+async function interview(c, tool, content) {
+  const taskId = await c.create(tool);
+  for (;;) {
+    const { status, inputRequests } = await c.until(taskId, s => s === 'input_required' || TERMINAL.has(s));
+    if (TERMINAL.has(status)) return;
+    for (const [key, answer] of Object.entries(answersTo(inputRequests, content))) {
+      await c.request('tasks/update', { taskId, inputResponses: { [key]: answer } });
+      await c.request('tasks/get', { taskId });
+    }
+  }
+}
+
 /** The usual life of a task, and one more look at the end of it. */
 async function life(c, tool) {
   const taskId = await c.create(tool);
@@ -126,6 +148,19 @@ const flows = {
     const [key] = Object.keys(inputRequests);
     await c.request('tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content: tool('elicitContent') } } });
     await c.until(taskId);
+  },
+  elicit2: (c, tool) => interview(c, tool('elicit2'), tool('elicitContent')),
+  both: (c, tool) => interview(c, tool('both'), tool('elicitContent')),
+  sample: (c, tool) => interview(c, tool('sample')),
+  // a plain call that asks: it is made again with the answers, and with the state if there was one
+  async rounds(c, tool) {
+    const call = tool('elicit2');
+    let { result } = await c.request('tools/call', call, { declare: false });
+    while (result.resultType === 'input_required') {
+      const { inputRequests, requestState } = result;
+      const more = { inputResponses: answersTo(inputRequests, tool('elicitContent')), ...(requestState ? { requestState } : {}) };
+      ({ result } = await c.request('tools/call', { ...call, ...more }, { declare: false }));
+    }
   },
   async listen(c, tool) {
     const taskId = await c.create(tool('complete'));
