@@ -206,7 +206,6 @@ func (c *Call) Take(r Response) error {
 	c.desk.Forget(e.Requests)
 	answer, err := c.dialect.Answer(q, r.message)
 	if err != nil {
-		e.Requests = nil // it is answered, so it is not withdrawn
 		return c.dismiss(e, q, Refused(err))
 	}
 	e.Reply(answer)

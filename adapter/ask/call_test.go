@@ -228,14 +228,14 @@ func TestAskOneThatCannotBeAsked(t *testing.T) {
 	t.Run("§4.11 one that cannot be dismissed ends the call before anything is asked", func(t *testing.T) {
 		plain(t, func(a *asking) {
 			a.ask("a", "b=shy firm")
-			a.refused(ask.ErrNobody.Message)
+			a.refused("The server asked for input that this client cannot be asked for.")
 			a.want()
 		})
 	})
 	t.Run("§4.11 one that turns out to be such ends it, too", func(t *testing.T) {
 		plain(t, func(a *asking) {
 			a.ask("b=odd firm")
-			a.refused(ask.ErrNobody.Message)
+			a.refused("The server asked for input that this client cannot be asked for.")
 			a.want()
 		})
 	})
@@ -245,7 +245,7 @@ func TestAskOneThatCannotBeAsked(t *testing.T) {
 			a.ask("a", "b")
 			want(a.t, "answers", []string{`a="dismissed"`, `b="dismissed"`}, a.got())
 			a.ask("a=firm")
-			a.refused(ask.ErrNobody.Message)
+			a.refused("The server asked for input that this client cannot be asked for.")
 			a.want()
 		})
 	})
@@ -255,7 +255,7 @@ func TestAskOneThatCannotBeAsked(t *testing.T) {
 			a.ask("a")
 			want(a.t, "answers", []string{`a="dismissed"`}, a.got())
 			a.ask("a=firm")
-			a.refused(ask.ErrNobody.Message)
+			a.refused("The server asked for input that this client cannot be asked for.")
 		})
 	})
 	t.Run("more at once than is sensible", func(t *testing.T) {

@@ -46,7 +46,6 @@ type placed struct {
 
 	mu   sync.Mutex // held while the request is sent
 	sent bool
-	over bool // it is not to be sent any more
 }
 
 type pollKey struct{ task, session string }
@@ -166,15 +165,13 @@ func (d *Desk) Place(stream port.Stream, own bool) string {
 func (d *Desk) Send(r Request, message []byte) error {
 	d.mu.Lock()
 	p := d.placed[r.Stream]
-	d.mu.Unlock()
 	if p == nil {
+		d.mu.Unlock()
 		return nil
 	}
-	p.mu.Lock()
+	p.mu.Lock() // still under the other lock: who takes the place away comes after
+	d.mu.Unlock()
 	defer p.mu.Unlock()
-	if p.over {
-		return nil
-	}
 	p.sent = true
 	return p.stream.Send(message)
 }
@@ -216,7 +213,7 @@ func (d *Desk) Lost(r Request, waits bool) bool {
 // Withdraw takes requests back, where somebody may have seen them.
 func (d *Desk) Withdraw(dialect port.QuestionDialect, requests []Request) {
 	for _, r := range requests {
-		if p := d.leave(r); p != nil && p.end() {
+		if p := d.leave(r); p != nil && p.seen() {
 			_ = p.stream.Send(dialect.AppendWithdrawal(nil, jsonrpc.ID(r.ID)))
 		}
 	}
@@ -225,9 +222,7 @@ func (d *Desk) Withdraw(dialect port.QuestionDialect, requests []Request) {
 // Forget drops the places of requests that are answered, or are not made.
 func (d *Desk) Forget(requests []Request) {
 	for _, r := range requests {
-		if p := d.leave(r); p != nil {
-			p.end()
-		}
+		d.leave(r)
 	}
 }
 
@@ -240,11 +235,10 @@ func (d *Desk) leave(r Request) *placed {
 	return p
 }
 
-// end sees to it that the request is not sent any more, and reports whether it was.
-func (p *placed) end() (sent bool) {
+// seen reports whether the request was sent.
+func (p *placed) seen() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.over = true
 	return p.sent
 }
 

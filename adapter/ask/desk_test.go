@@ -115,6 +115,9 @@ func TestLost(t *testing.T) {
 		if !d.Lost(r, false) || !d.Lost(ask.Request{}, true) || other.Lost(r, true) {
 			t.Error("a stream is known where it is not, or the other way round")
 		}
+		if r.Stream == d.Place(s, true) || !d.Lost(r, false) {
+			t.Error("a stream has the name of another process's")
+		}
 		if first, second := d.Place(s, true), d.Place(s, true); first == second {
 			t.Error("two requests have one name")
 		}

@@ -149,9 +149,8 @@ func TestDrivenAnswersPileUp(t *testing.T) {
 	})
 }
 
-// TestCallStreams: a question keeps its id however often it is put (A-I11), and a
-// call asks on its own stream without a task's handle.
-func TestCallStreams(t *testing.T) {
+// TestCallsApart: calls that ask at the same time, under the same id, do not mix.
+func TestCallsApart(t *testing.T) {
 	plain(t, func(a *asking) {
 		other := newStream()
 		second := a.desk.Call(dialect{}, bob, other)
@@ -169,6 +168,30 @@ func TestCallStreams(t *testing.T) {
 			a.t.Error(err)
 		}
 		want(a.t, "unsent", []string{"a=2"}, told(second.Unsent()))
+		second.Close()
+	})
+}
+
+// TestURLsApart: every question that leads to a URL has an id of its own (A-I11),
+// also the first of two sessions.
+func TestURLsApart(t *testing.T) {
+	plain(t, func(a *asking) {
+		other := newStream()
+		second := a.desk.Call(dialect{}, bob, other)
+		a.list("a=url", "b=url")
+		if err := second.List(a.ctx, questions("a=url")); err != nil {
+			a.t.Error(err)
+		}
+		seen := make(map[string]bool)
+		for _, id := range append(a.stream.got(), other.got()...) {
+			if !uuid8.MatchString(id) || seen[id] {
+				a.t.Errorf("elicitation %q is no UUID, or another's", id)
+			}
+			seen[id] = true
+		}
+		if len(seen) != 3 {
+			a.t.Errorf("%d elicitations, want 3", len(seen))
+		}
 		second.Close()
 	})
 }

@@ -37,6 +37,9 @@ func (d dialect) AppendQuestion(dst []byte, q port.Question, caller port.Caller,
 	if says(q, "odd") {
 		return dst, port.ErrUnaskable
 	}
+	if says(q, "url") {
+		return fmt.Appendf(dst, "%s", a.ElicitationID), nil
+	}
 	return fmt.Appendf(dst, "%s %s%s", a.ID, q.Request, a.Handle), d.Check(q, caller)
 }
 

@@ -168,6 +168,10 @@ var lives = map[string][]step{
 	},
 	"a key that is listed twice is one question": {
 		{"list task a a", "changed", "task:a new"},
+		{"ask task:a 1", "", "task:a asked"},
+		{"reply 1 5", "", "task:a answered 5"},
+		{"ack task", "", "task:a answered 5 +0"},
+		{"list task a a a", "changed", "task:a answered 5 +1"},
 	},
 }
 
