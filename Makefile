@@ -2,6 +2,7 @@
 
 GO          ?= go
 FUZZTIME    ?= 30s
+FUZZJOBS    ?= 1
 PARALLEL    ?= 2
 # Tools are pinned, and kept outside the tree.
 GOLANGCI    := v2.12.2
@@ -22,20 +23,16 @@ test: ## run all tests that need only Go
 race: ## the same under the race detector
 	$(GO) test -race ./...
 
-fuzz: ## run every fuzz target for FUZZTIME (30s) each
-	@set -eu; failed=; \
-	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
-	$(GO) test -list '^Fuzz' ./... >"$$list"; \
-	awk '/^Fuzz/ {name[n++] = $$1} /^ok/ {for (i = 0; i < n; i++) print $$2, name[i]; n = 0}' "$$list" >"$$list.targets"; \
-	mv "$$list.targets" "$$list"; \
-	[ -s "$$list" ] || { echo 'no fuzz targets' >&2; exit 1; }; \
-	while read -r package name; do \
-		echo "== $$package $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) "$$package" || \
-			failed="$$failed $$package.$$name"; \
-	done <"$$list"; \
-	echo "$$(wc -l <"$$list") fuzz targets"; \
-	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+fuzz: ## run every fuzz target for FUZZTIME (30s) each, FUZZJOBS (1) of them at a time
+	@set -eu; list=$$(mktemp -d); trap 'rm -rf "$$list"' EXIT; \
+	$(GO) test -list '^Fuzz' ./... >"$$list/all"; \
+	awk '/^Fuzz/ {name[n++] = $$1} /^ok/ {for (i = 0; i < n; i++) print $$2, name[i]; n = 0}' "$$list/all" >"$$list/targets"; \
+	[ -s "$$list/targets" ] || { echo 'no fuzz targets' >&2; exit 1; }; \
+	xargs -P $(FUZZJOBS) -n 2 sh -c '\
+		out=$$($(GO) test -run "^$$" -fuzz "^$$2\$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) "$$1" 2>&1) || echo "$$1.$$2" >>"$$0/failed"; \
+		printf "== %s %s\n%s\n" "$$1" "$$2" "$$out"' "$$list" <"$$list/targets"; \
+	echo "$$(wc -l <"$$list/targets") fuzz targets"; \
+	[ ! -e "$$list/failed" ] || { echo "failed:" $$(cat "$$list/failed") >&2; exit 1; }
 
 golden: ## accept what the code produces now as golden output, to be read as a diff
 	@packages=$$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
