@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,3 +75,19 @@ func converse(t *testing.T, c *goldentest.Case, setupText []byte) {
 // epoch is when conversations begin: the time at which the tasks of the cases of
 // PROTOCOL.md §7 were made.
 var epoch = time.Date(2026, 9, 14, 8, 0, 0, 0, time.UTC)
+
+// TestCases: every message case of PROTOCOL.md §7 for a legacy client is a
+// conversation.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	cases, err := os.ReadFile("../testdata/spec/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range strings.FieldsSeq(string(cases)) {
+		files, err := filepath.Glob("../testdata/golden/conversation/" + id + "-*.txtar")
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %d conversations, error %v", id, len(files), err)
+		}
+	}
+}
