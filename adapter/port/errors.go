@@ -59,6 +59,23 @@ func (e *CauseError) RPC() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: e.Public}
 }
 
+// ErrSessionLost says that a backend does not know a session any more. What was
+// asked has not been run.
+var ErrSessionLost = errors.New("the backend has forgotten the session")
+
+// StatusError is an error whose HTTP status the bridge itself decides, on a face
+// where that matters.
+type StatusError struct {
+	// Status is the HTTP status of the answer.
+	Status int
+	// Err is what the client is told.
+	Err *jsonrpc.Error
+}
+
+func (e *StatusError) Error() string { return e.Err.Error() }
+
+func (e *StatusError) Unwrap() error { return e.Err }
+
 // rpcError is implemented by errors of other packages that know the JSON-RPC
 // error a client gets for them.
 type rpcError interface{ RPC() *jsonrpc.Error }
