@@ -156,11 +156,11 @@ func TestAskEnds(t *testing.T) {
 		plain(t, func(a *asking) {
 			a.ask("a", "b")
 			a.answers(result("1", `1`))
-			time.Sleep(patience - 1)
+			time.Sleep(patience - time.Millisecond)
 			if !a.pending() {
 				a.t.Fatal("ended too early")
 			}
-			time.Sleep(1)
+			time.Sleep(time.Millisecond)
 			a.refused("The client did not answer in time.")
 			a.want("1 a", "2 b", "withdrawn 2")
 			if a.answers(result("2", `2`)) {

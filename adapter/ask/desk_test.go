@@ -215,10 +215,10 @@ func TestPolled(t *testing.T) {
 		}
 		polled("t", alice, false)
 		polled("t", alice, false) // told, but just now
-		time.Sleep(interval - 1)
+		time.Sleep(interval - time.Millisecond)
 		polled("t", alice, false)
 		polled("t", bob, false)
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		polled("t", alice, true)
 		polled("t", bob, false)
 		polled("another", alice, false)

@@ -17,8 +17,10 @@ import (
 // progressed is a server's report of progress under the token of this very call.
 func progressed(call port.Call, progress string) {
 	token := call.Params.Get("_meta").Get("progressToken")
-	call.OnMessage(jsonrpc.Message{Kind: jsonrpc.KindNotification, Method: "notifications/progress",
-		Params: `{"progressToken":` + token + `,"progress":` + wire.Value(progress) + `}`})
+	call.OnMessage(jsonrpc.Message{
+		Kind: jsonrpc.KindNotification, Method: "notifications/progress",
+		Params: `{"progressToken":` + token + `,"progress":` + wire.Value(progress) + `}`,
+	})
 }
 
 // asking returns a request of a client that can be asked for colors.

@@ -233,6 +233,10 @@ func TestCrashOfAHostedCall(t *testing.T) {
 			wantRan(w, ran, 1)
 		})
 	})
+}
+
+func TestCrashAroundAHostedCall(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.2 after its end: it stands", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, ran := w.spent(ends)

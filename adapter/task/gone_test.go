@@ -3,6 +3,7 @@ package task_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -155,6 +156,87 @@ func TestHostedThatIsNotTold(t *testing.T) {
 		}
 		if len(w.store.bodies) != 0 {
 			w.Errorf("%v left in the store, want nothing", w.store.bodies)
+		}
+	})
+}
+
+// TestHostedAnswerExpires: a hosted call that could not go on in time does not go on
+// after it.
+func TestHostedAnswerExpires(t *testing.T) {
+	bubble(t, func(w *world) {
+		request := call(0, asksFor("color"))
+		request.TTL = minute
+		w.onResume = func(context.Context, port.Caller, string, []port.Answer) task.Ending {
+			w.Error("it goes on")
+			return task.Ending{Result: someResult}
+		}
+		h := w.create(request).ID
+		c := w.client(alice)
+		ctx, cancel := context.WithCancel(w.Context())
+		c.waits(ctx, h, c.stream())
+		w.store.set(func(f *faulty) {
+			f.get = func(_ context.Context, key string) error {
+				if body(key) {
+					return errDisk
+				}
+				return nil
+			}
+		})
+		c.answers("1", `"red"`)
+		cancel()
+		after(minute) // the answer is on its way, from one attempt to the next
+		w.store.set(func(f *faulty) { f.get = nil })
+		after(minute)
+		if strings.Contains(w.logged.String(), state.ErrNotFound.Error()) {
+			w.Error("it is still tried")
+		}
+	})
+}
+
+// TestClosedAsksNothing: a manager that is closed puts no questions any more.
+func TestClosedAsksNothing(t *testing.T) {
+	bubble(t, func(w *world) {
+		h := w.create(call(0, asksFor("color"))).ID
+		c := w.client(alice)
+		own := c.stream()
+		c.polls(h, own)
+		after(second)
+		w.stop()
+		c.polls(h, own)
+		own.want()
+		w.start()
+		c.pollsUntilAsked(h).want("1 color")
+	})
+}
+
+// TestQuestionOutlivesItsRecord: a question that stays open for longer than anything
+// is kept can be answered as long as somebody looks at its task (A-E3).
+func TestQuestionOutlivesItsRecord(t *testing.T) {
+	bubble(t, func(w *world) {
+		c, h := w.due(q("color"))
+		w.backend.set(func(b *backend) {
+			d := b.docs["t1"]
+			d.TTL = nil
+			b.docs["t1"] = d
+		})
+		own := c.stream()
+		c.polls(h, own)
+		own.want("1 color")
+		for range 155 { // more than a day
+			after(10 * minute)
+			c.polls(h, own)
+		}
+		own.want("1 color")
+		w.backend.set(func(b *backend) { b.onUpdate = nil })
+		c.answers("1", `"red"`)
+		w.wantUpdates(`color="red"`)
+		for range 10 {
+			after(10 * minute)
+			c.polls(h, own)
+		}
+		_, err := w.store.Store.Get(w.Context(), "question/"+w.desk.Session(alice)+"/1")
+		if !errors.Is(err, state.ErrNotFound) {
+			w.Errorf("the way from an answer is kept for ever: %v", err)
 		}
 	})
 }

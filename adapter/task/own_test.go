@@ -79,6 +79,10 @@ func TestOwnStream(t *testing.T) {
 			w.wantUpdates(`color="red"`)
 		})
 	})
+}
+
+func TestOwnStreamIsLost(t *testing.T) {
+	t.Parallel()
 	t.Run("A-I9 one that is not resumed in time is followed by the next", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			c, h := w.due(q("color"))

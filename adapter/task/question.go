@@ -144,10 +144,14 @@ func (t *turn) take(ctx context.Context) (record, error) {
 	if !t.changed {
 		return t.rec, nil
 	}
+	until := t.m.recordExpiry(&t.rec)
 	for _, p := range t.requests {
-		if err := t.m.point(ctx, t.r, &t.rec, p.request); err != nil {
+		if err := t.m.point(ctx, t.r, p.request, until); err != nil {
 			return record{}, err
 		}
+	}
+	if t.rec.Pointed == 0 {
+		t.rec.Pointed = until.UnixMilli()
 	}
 	if err := t.m.save(ctx, t.r, &t.rec); err != nil {
 		return record{}, err
@@ -299,17 +303,37 @@ type pointer struct {
 }
 
 // point makes it possible to find the task of a request by its answer.
-func (m *Manager) point(ctx context.Context, r ref, rec *record, request ask.Request) error {
+func (m *Manager) point(ctx context.Context, r ref, request ask.Request, until time.Time) error {
 	value, err := json.Marshal(pointer{r.handle})
 	if err != nil {
 		return fmt.Errorf("write a question: %w", err)
 	}
 	_, err = m.Store.Put(ctx, state.Record{
-		Key: pointerKey(request.Session, request.ID), Value: value, Expires: m.recordExpiry(rec),
+		Key: pointerKey(request.Session, request.ID), Value: value, Expires: until,
 	}, state.Always)
 	if err != nil {
 		return fmt.Errorf("write a question: %w", err)
 	}
+	return nil
+}
+
+// follow keeps the ways from the answers to the task as long as its record, which
+// is going to be kept until then. A write per question and change would be too much.
+func (m *Manager) follow(ctx context.Context, r ref, rec *record, until time.Time) error {
+	if rec.Pointed == 0 || until.Sub(time.UnixMilli(rec.Pointed)) <= until.Sub(m.Env.Now())/8 {
+		return nil
+	}
+	for _, e := range rec.Asks {
+		if e.State != ask.Asked {
+			continue
+		}
+		for _, request := range e.Requests {
+			if err := m.point(ctx, r, request, until); err != nil {
+				return err
+			}
+		}
+	}
+	rec.Pointed = until.UnixMilli()
 	return nil
 }
 

@@ -140,10 +140,15 @@ func TestAskedAgain(t *testing.T) {
 					w.wantUpdates(`color="red"`)
 					after(minute)
 					again.want(append([]string{"withdrawn 1", "2 color"}, rest...)...)
+					s.want("1 color") // what was taken back on the new stream is not on the old one, too
 				})
 			})
 		}
 	})
+}
+
+func TestAskedElsewhere(t *testing.T) {
+	t.Parallel()
 	t.Run("A-I9 by another session: the first one's is taken back where it may come back to", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.asking(q("color"))
@@ -275,6 +280,10 @@ func TestAskedOnce(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestAskedApart(t *testing.T) {
+	t.Parallel()
 	t.Run("A-I2 two tasks, each by its own session and under one id", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.onResume = func(_ context.Context, caller port.Caller, _ string, answers []port.Answer) task.Ending {

@@ -45,6 +45,9 @@ type record struct {
 	Session string `json:"session,omitempty"`
 	// Asks are the questions of the task.
 	Asks ask.Table `json:"asks,omitempty"`
+	// Pointed is until when their answers find the task at least, in ms; see
+	// [Manager.follow].
+	Pointed int64 `json:"pointed,omitempty"`
 	// Call is the key of the record that has the hosted call while it waits for
 	// answers, Rounds how often it has asked.
 	Call   string `json:"call,omitempty"`
@@ -122,6 +125,9 @@ func decodeRecord(stored state.Record) (record, error) {
 // revision. The error wraps [state.ErrConflict] otherwise.
 func (m *Manager) save(ctx context.Context, r ref, rec *record) error {
 	until := m.recordExpiry(rec)
+	if err := m.follow(ctx, r, rec, until); err != nil {
+		return err
+	}
 	packed, err := m.pack(ctx, r, rec, until)
 	if err != nil {
 		return err

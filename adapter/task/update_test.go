@@ -78,6 +78,10 @@ func TestUpdateFails(t *testing.T) {
 			w.wantTold(n + 1)
 		})
 	})
+}
+
+func TestUpdateRefused(t *testing.T) {
+	t.Parallel()
 	t.Run("A-I7 refused: the next poll tells, and what is still listed is told again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			c, h := w.answered(errInvalid)
