@@ -41,7 +41,7 @@ func (m *Manager) Answer(ctx context.Context, backend string, caller port.Caller
 	}
 	for {
 		rec, err := m.load(ctx, r)
-		if errors.Is(err, ErrUnknown) || err == nil && (m.over(&rec) || m.cancelling(&rec)) {
+		if errors.Is(err, ErrUnknown) || err == nil && m.over(&rec) {
 			return nil
 		}
 		if err == nil {

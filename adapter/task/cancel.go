@@ -79,7 +79,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 	}
 	if err := m.cancelUpstream(ctx, r, caller, &rec); err != nil {
 		m.Logger.WarnContext(ctx, "backend not asked to cancel", "backend", r.backend, "error", port.Reason(err))
-		m.rollback(ctx, r, &rec)
+		m.rollback(ctx, r, caller, rec)
 		return "", errNotAsked
 	}
 	answer, err := m.commitMarked(ctx, r, rec)
@@ -99,11 +99,30 @@ func (m *Manager) cancelUpstream(ctx context.Context, r ref, caller port.Caller,
 	return err
 }
 
-func (m *Manager) rollback(ctx context.Context, r ref, rec *record) {
-	rec.Cancelling = 0
-	if err := m.save(ctx, r, rec); err != nil {
-		// Harmless but late: the mark is ignored after cancelPatience.
-		m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", port.Reason(err))
+// rollback takes the mark back. Answers that came in meanwhile are on record, and are
+// told to the backend now.
+func (m *Manager) rollback(ctx context.Context, r ref, caller port.Caller, rec record) {
+	marked := rec.Cancelling
+	for {
+		rec.Cancelling = 0
+		err := m.save(ctx, r, &rec)
+		if err == nil {
+			if m.owes(r, &rec) {
+				m.deliver(r, caller)
+			}
+			return
+		}
+		if errors.Is(err, state.ErrConflict) {
+			rec, err = m.load(ctx, r)
+		}
+		if err != nil {
+			// Harmless but late: the mark is ignored after cancelPatience.
+			m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", port.Reason(err))
+			return
+		}
+		if rec.Cancelling != marked {
+			return // it has ended, or somebody else has the mark now
+		}
 	}
 }
 
@@ -122,7 +141,7 @@ func (m *Manager) commitMarked(ctx context.Context, r ref, rec record) (wire.Val
 		case latest.Final:
 			return "", m.alreadyOver(r, &latest)
 		}
-		rec.rev = latest.rev
+		rec = latest
 	}
 	return "", errBusy
 }
