@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -63,6 +64,39 @@ func TestKillWhileAsked(t *testing.T) {
 				w.once()
 			})
 		}
+	}
+}
+
+// TestKillAndResume: the bridge is killed while a client waits for a task that has
+// asked it something. The client comes back to its stream with Last-Event-ID, as if
+// the connection alone had broken: the question is put again there, and the response
+// carries the id of the request that was made before the kill (A-L16, A-R5, A-I9).
+func TestKillAndResume(t *testing.T) {
+	t.Parallel()
+	for _, tt := range questions {
+		t.Run(tt.tool, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			before := w.c.result(w.c.create(tt.tool, nil))
+			waiting := w.c.id
+			old, _ := before.question()
+			w.restart()
+			before.broken()
+			after := w.c.resume(old.event)
+			asked, withdrawn := after.question()
+			if string(asked.ID) == string(old.ID) || len(withdrawn) != 1 || withdrawn[0] != string(old.ID) {
+				t.Errorf("asked as %s, and again as %s; taken back: %v", old.ID, asked.ID, withdrawn)
+			}
+			w.c.mustAnswer(asked.ID, "name", "Ada")
+			end, _ := after.end()
+			if want := strings.Replace(tt.says, "NAME", "Ada", 1); end.text() != want || string(end.ID) != strconv.Itoa(waiting) {
+				t.Errorf("request %d ended as %s with %s %+v, want %s", waiting, end.ID, end.Result, end.Error, want)
+			}
+			if n := w.c.runs()[tt.tool]; n != 1 {
+				t.Errorf("the tool ran %d times", n)
+			}
+			w.once()
+		})
 	}
 }
 

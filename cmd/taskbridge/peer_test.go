@@ -39,6 +39,7 @@ type message struct {
 		Code    int
 		Message string
 	}
+	event string // the id of its event
 }
 
 // initialize opens the session of a client that can be asked.
@@ -77,8 +78,8 @@ func (c *client) request(method string, params any) any {
 // read reads an answer, whatever form it takes, to its end.
 func read(resp *http.Response, take func(message)) error {
 	defer func() { _ = resp.Body.Close() }()
-	heard := func(text []byte) error {
-		var m message
+	heard := func(text []byte, event string) error {
+		m := message{event: event}
 		if err := json.Unmarshal(text, &m); err != nil {
 			return fmt.Errorf("HTTP %d %s: %w", resp.StatusCode, text, err)
 		}
@@ -90,11 +91,11 @@ func read(resp *http.Response, take func(message)) error {
 		if err != nil {
 			return err
 		}
-		return heard(text)
+		return heard(text, "")
 	}
 	for event, err := range sse.Read(resp.Body, nil) {
 		if err == nil && event.Data != "" { // an event may only have an id
-			err = heard([]byte(event.Data))
+			err = heard([]byte(event.Data), event.LastEventID)
 		}
 		if err != nil {
 			return err
@@ -145,13 +146,33 @@ type stream struct {
 
 // open makes a request and reads its answer in the background.
 func (c *client) open(method string, params any) *stream {
+	body, reader := c.request(method, params), *c
+	return c.follow(func(ctx context.Context) (*http.Response, error) { return reader.begin(ctx, body) })
+}
+
+// resume comes back to a stream after an event, and reads on in the background.
+func (c *client) resume(event string) *stream {
+	reader := *c
+	return c.follow(func(ctx context.Context) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, reader.url, nil)
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set("Mcp-Session-Id", reader.session)
+		r.Header.Set("Last-Event-ID", event)
+		return new(http.Client).Do(r)
+	})
+}
+
+// follow reads an answer in the background.
+func (c *client) follow(begin func(ctx context.Context) (*http.Response, error)) *stream {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	s := &stream{t: c.t, messages: make(chan message, 100), hangUp: cancel}
 	c.t.Cleanup(cancel)
-	body, reader := c.request(method, params), *c
 	go func() {
 		defer close(s.messages)
-		if resp, err := reader.begin(ctx, body); err == nil { //nolint:bodyclose // read closes it
+		if resp, err := begin(ctx); err == nil { //nolint:bodyclose // read closes it
 			_ = read(resp, func(m message) { s.messages <- m }) // a stream that breaks has ended
 		}
 	}()
