@@ -35,7 +35,7 @@ type stream struct {
 	deaf   bool          // the client cannot be asked here
 	onSend func(string)  // before a message is kept, unless nil
 	gone   chan struct{} // see end
-	noID   error         // of NewID
+	noID   error         // of NewID; guarded by the client's lock
 
 	mu   sync.Mutex
 	away bool

@@ -193,7 +193,7 @@ func TestHugeAnswer(t *testing.T) {
 	bubble(t, func(w *world) {
 		c, h := w.due(q("color"))
 		c.polls(h, c.stream())
-		huge := `"` + strings.Repeat(`<\u2028&é`, 1<<19) + `"`
+		huge := `"` + strings.Repeat(`<\u2028&é`, 1<<17) + `"`
 		w.backend.set(func(b *backend) { b.updateErr = errOutage })
 		if err := w.Answer(w.Context(), backendName, alice, result("1", wire.Value(huge))); err != nil {
 			w.Fatal(err)

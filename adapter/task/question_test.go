@@ -318,7 +318,9 @@ func TestAskedApart(t *testing.T) {
 			c.waits(w.Context(), h, s)
 			after(3 * second)
 			s.want()
+			c.mu.Lock()
 			s.noID = nil
+			c.mu.Unlock()
 			after(2 * second)
 			s.want("1 color")
 			if !strings.Contains(w.logged.String(), "no ids today") {
