@@ -60,6 +60,7 @@ type Face struct {
 	work     sync.WaitGroup // what runs beside the handlers
 	draining atomic.Bool
 	budget   *edge.Budget
+	kept     atomic.Int64 // bytes that the streams of all sessions keep
 
 	mu        sync.Mutex
 	closed    bool

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
@@ -82,6 +83,38 @@ func TestLargeAnswerWhileAway(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCrowdedSessions: the streams of all sessions together keep a part of the bytes
+// that may be in flight. Beyond it a session keeps little for its clients, but does not
+// take it from others.
+func TestCrowdedSessions(t *testing.T) {
+	tune := func(o *legacy.Options) { o.Limits.InflightBytes = 1 << 20 }
+	bubble(t, tune, func(t *testing.T, r *rig) {
+		r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
+			time.Sleep(time.Minute)
+			return port.Outcome{Result: large(100 << 10)}
+		})
+		var ids, events []string
+		for range 4 {
+			id := r.open()
+			s := r.stream(http.MethodPost, id, call("1", "tools/call"))
+			s.want(keepAlive)
+			s.hangUp()
+			ids, events = append(ids, id), append(events, s.primed)
+			time.Sleep(65 * time.Second)
+		}
+		for i, kept := range []bool{true, true, false, false} {
+			if !kept {
+				r.refuses(ids[i], events[i])
+				continue
+			}
+			s := r.resume(ids[i], events[i])
+			if got := s.next(); len(got) < 100<<10 {
+				t.Errorf("session %d: %d bytes", i, len(got))
+			}
+		}
+	})
 }
 
 // TestEvictedEvents: what was written is kept for a while only, the newest longest.

@@ -13,6 +13,10 @@ const (
 	// come back, maxSession the bytes of all that its streams keep.
 	maxResumable = 32
 	maxSession   = 8 << 20
+	// keptShare is the part of [Limits.InflightBytes] that the streams of all
+	// sessions may keep. Beyond it a session keeps minSession, in bytes.
+	keptShare  = 4
+	minSession = 64 << 10
 	// aheadEvents and aheadSize are how far an exchange may run ahead of a client
 	// that reads slowly, in messages and in bytes.
 	aheadEvents = 16
@@ -109,7 +113,7 @@ func (st *stream) fit() {
 	}
 	st.trim(written, read)
 	st.count()
-	for st.l.kept > maxSession {
+	for st.l.crowded() {
 		if i := slices.IndexFunc(st.l.lost, (*stream).ended); i >= 0 {
 			st.l.lost[i].retire(false)
 			continue
@@ -122,9 +126,16 @@ func (st *stream) fit() {
 	}
 }
 
-// count brings the bytes of the session up to date.
+// crowded reports whether the session's streams keep too much, by itself or because
+// all sessions together do. The lock is held.
+func (l *live) crowded() bool {
+	return l.kept > maxSession || l.kept > minSession && l.f.kept.Load() > l.f.Limits.InflightBytes/keptShare
+}
+
+// count brings the bytes of the session, and of all, up to date.
 func (st *stream) count() {
 	st.l.kept += st.size - st.counted
+	st.l.f.kept.Add(int64(st.size - st.counted))
 	st.counted = st.size
 }
 
