@@ -102,7 +102,7 @@ func TestCrowdedSessions(t *testing.T) {
 			s.want(keepAlive)
 			s.hangUp()
 			ids, events = append(ids, id), append(events, s.primed)
-			time.Sleep(65 * time.Second)
+			time.Sleep(50 * time.Second)
 		}
 		for i, kept := range []bool{true, true, false, false} {
 			if !kept {
