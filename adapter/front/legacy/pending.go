@@ -7,8 +7,10 @@ const (
 	// its session, in messages and in bytes.
 	maxQueue     = 256
 	maxQueueSize = 1 << 20
-	// maxPending bounds the messages kept for a session without a stream.
-	maxPending = 256
+	// maxPending and maxPendingSize bound the messages kept for a session without a
+	// stream, in number and in bytes.
+	maxPending     = 256
+	maxPendingSize = 1 << 20
 )
 
 // pending is a message on its way to a stream of the session. Of those that wait
@@ -68,13 +70,19 @@ func newest(messages []pending) []pending {
 	return out
 }
 
-// keep holds a message until a stream is opened. The lock is held.
+// keep holds a message until a stream is opened. The oldest ones go when there are
+// too many; the newest always stays. The lock is held.
 func (l *live) keep(p pending) {
 	if p.key != "" {
 		l.pending = slices.DeleteFunc(l.pending, func(old pending) bool { return old.key == p.key })
 	}
-	if len(l.pending) == maxPending {
+	l.pending = append(l.pending, p)
+	size := 0
+	for _, kept := range l.pending {
+		size += len(kept.msg)
+	}
+	for len(l.pending) > maxPending || size > maxPendingSize && len(l.pending) > 1 {
+		size -= len(l.pending[0].msg)
 		l.pending = slices.Delete(l.pending, 0, 1)
 	}
-	l.pending = append(l.pending, p)
 }

@@ -61,6 +61,27 @@ func TestPending(t *testing.T) {
 	})
 }
 
+// TestLargePending: what waits for a stream is bounded in bytes as well; the newest
+// message always waits.
+func TestLargePending(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.open()
+		a := r.stream(http.MethodGet, id, "")
+		push := r.crossing.subs[0].Push
+		a.hangUp()
+		for i := range 4 {
+			push(fmt.Sprint(i), padded(i, 400<<10))
+		}
+		b := r.stream(http.MethodGet, id, "")
+		b.want(data(string(padded(2, 400<<10))), data(string(padded(3, 400<<10))), keepAlive)
+		b.hangUp()
+		push("small", note("1"))
+		push("huge", padded(5, 2<<20))
+		c := r.stream(http.MethodGet, id, "")
+		c.want(data(string(padded(5, 2<<20))), keepAlive)
+	})
+}
+
 // TestUnwrittenMessagesWait: what a lost stream has not written goes to the next
 // one.
 func TestUnwrittenMessagesWait(t *testing.T) {
