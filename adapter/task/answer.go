@@ -77,6 +77,7 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 			_, gaveUp := m.giveUp(ctx, r, caller, rec, ask.Refused(err).Message)
 			if gaveUp == nil {
 				m.Desk.Forget(requests)
+				m.unpoint(ctx, requests...)
 			}
 			return gaveUp
 		}
@@ -90,6 +91,7 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 	}
 	m.Desk.Withdraw(dialect, e.Others(session, string(response.ID)))
 	m.Desk.Forget(e.Requests)
+	m.unpoint(ctx, e.Requests...)
 	if m.answered(r, &rec) {
 		m.announce(ctx, r, &rec)
 	}

@@ -48,6 +48,11 @@ func (m *Manager) answered(r ref, rec *record) bool {
 // written does what was waiting for the record to be durable.
 func (m *Manager) written(ctx context.Context, r ref, rec *record) {
 	m.Desk.Withdraw(m.Dialect(r.backend), rec.withdrawn)
+	for _, request := range rec.withdrawn {
+		if rec.Asks.Asked(request.Session, request.ID) == nil { // another one may have taken its place, and it still be answered
+			m.unpoint(ctx, request)
+		}
+	}
 	if rec.unsaved != "" {
 		if err := m.Store.Delete(ctx, rec.unsaved, state.Always); err != nil {
 			m.Logger.WarnContext(ctx, "saved call not removed", "error", err) // it expires
@@ -77,6 +82,7 @@ func (m *Manager) pose(ctx context.Context, r ref, caller port.Caller, rec recor
 			return next
 		}
 		m.Desk.Forget(t.placed)
+		m.unpoint(ctx, t.placed...)
 		if errors.Is(err, state.ErrConflict) {
 			var latest record
 			if latest, err = m.load(ctx, r); err == nil && latest.rev != 0 {
@@ -288,7 +294,9 @@ func (t *turn) put(ctx context.Context, e *ask.Entry, q port.Question, caller po
 	}
 	placed := ask.Request{ID: string(id), Session: session, Stream: t.m.Desk.Place(stream, own)}
 	e.State = ask.Asked
-	e.Requests = append(e.Requests[max(0, len(e.Requests)-maxRequests+1):], placed)
+	old := max(0, len(e.Requests)-maxRequests+1)
+	t.rec.withdrawn = append(t.rec.withdrawn, e.Requests[:old]...)
+	e.Requests = append(e.Requests[old:], placed)
 	t.requests = append(t.requests, posed{stream, request, placed})
 	t.placed = append(t.placed, placed)
 	t.changed = true
@@ -335,6 +343,17 @@ func (m *Manager) follow(ctx context.Context, r ref, rec *record, until time.Tim
 	}
 	rec.Pointed = until.UnixMilli()
 	return nil
+}
+
+// unpoint undoes point for requests that nobody can answer any more: a backend may
+// ask without end. What a failing store keeps expires with the task.
+func (m *Manager) unpoint(ctx context.Context, requests ...ask.Request) {
+	ctx = context.WithoutCancel(ctx)
+	for _, request := range requests {
+		if err := m.Store.Delete(ctx, pointerKey(request.Session, request.ID), state.Always); err != nil {
+			m.Logger.WarnContext(ctx, "way from an answer to its task not removed", "error", err)
+		}
+	}
 }
 
 // hostRound puts the questions of a hosted call into its record, and saves the call
