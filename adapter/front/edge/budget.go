@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/semaphore"
@@ -21,10 +22,14 @@ func NewBudget(bytes int64) *Budget {
 	return &Budget{free: semaphore.NewWeighted(bytes), all: bytes}
 }
 
-// Room is what a request has reserved. It belongs to one goroutine.
+// Room is what a request has reserved. It is safe for concurrent use.
 type Room struct {
 	budget *Budget
-	size   int64
+
+	mu       sync.Mutex
+	size     int64
+	lent     int
+	released bool
 }
 
 // Take reserves room for the body of a request: what it announces, or limit
@@ -46,11 +51,38 @@ func (b *Budget) Take(c *gin.Context, limit int64) (*Room, bool) {
 
 // Keep gives back what a body of size bytes does not need.
 func (r *Room) Keep(size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(size)
+}
+
+func (r *Room) keep(size int) {
 	if rest := r.size - int64(size); rest > 0 {
 		r.budget.free.Release(rest)
 		r.size -= rest
 	}
 }
 
-// Release gives everything back.
-func (r *Room) Release() { r.Keep(0) }
+// Lend keeps the room for work that goes on when its request is over, until the
+// returned function is called, once.
+func (r *Room) Lend() (back func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lent++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.lent--; r.lent == 0 && r.released {
+			r.keep(0)
+		}
+	}
+}
+
+// Release gives everything back, once nothing is lent any more.
+func (r *Room) Release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.released = true; r.lent == 0 {
+		r.keep(0)
+	}
+}

@@ -61,6 +61,37 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestLentRoom: room that is lent is held until its request is over and all of it is
+// given back.
+func TestLentRoom(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(room *edge.Room, first, second func()){
+		"the request ends first": func(room *edge.Room, first, second func()) { room.Release(); first(); second() },
+		"it ends last":           func(room *edge.Room, first, second func()) { second(); first(); room.Release() },
+		"it ends in between":     func(room *edge.Room, first, second func()) { first(); room.Release(); second() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			budget := edge.NewBudget(10)
+			room, _ := taken(t, budget, 10, 10)
+			steps := 0
+			step := func(f func()) func() {
+				return func() {
+					if other, _ := taken(t, budget, 1, 10); other != nil {
+						t.Errorf("room is free before step %d", steps)
+					}
+					steps++
+					f()
+				}
+			}
+			end(room, step(room.Lend()), step(room.Lend()))
+			if all, _ := taken(t, budget, 10, 10); all == nil || steps != 2 {
+				t.Error("room that was given back is gone")
+			}
+		})
+	}
+}
+
 // TestSmallBudget: where the budget is less than one message may be, one fits
 // all the same.
 func TestSmallBudget(t *testing.T) {

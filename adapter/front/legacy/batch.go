@@ -19,7 +19,7 @@ const maxBatch = 100
 
 // batch serves an array of messages, which only the revision 2025-03-26 has
 // (§3.9). To every other session it is a message of the wrong shape.
-func (f *Face) batch(c *gin.Context, backend string, array wire.Value, shape error, accepts edge.Accepts) {
+func (f *Face) batch(c *gin.Context, backend string, room *edge.Room, array wire.Value, shape error, accepts edge.Accepts) {
 	s, l, ok := f.join(c, backend, "")
 	if !ok {
 		return
@@ -34,7 +34,7 @@ func (f *Face) batch(c *gin.Context, backend string, array wire.Value, shape err
 		return
 	}
 	st, rd := newStream(l, s.Version, false), newReader(false)
-	st.reader = rd
+	st.reader, st.memory = rd, room
 	requests := make([]*exchange, len(messages))
 	for i, msg := range messages {
 		switch msg.Kind {

@@ -18,8 +18,8 @@ var (
 // it.
 type exchange struct {
 	st     *stream
-	key    string // of the session
-	msg    jsonrpc.Message
+	key    string          // of the session
+	msg    jsonrpc.Message // empty once it is answered; see spare
 	rule   rule
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -27,6 +27,7 @@ type exchange struct {
 	gone   chan struct{} // closed with over
 
 	// The session's lock guards what follows.
+	ended    bool   // nothing comes of it any more
 	over     bool   // it is answered, or its client is lost
 	response []byte // for a plain body; nil once the answers are events
 	status   int    // for a plain body
@@ -68,7 +69,7 @@ func (x *exchange) Connected() bool {
 func (x *exchange) Send(msg []byte) error {
 	st := x.st
 	if x.asks {
-		msg = st.l.f.Filter(x.msg.Method, msg)
+		msg = st.l.f.Filter("", msg)
 	}
 	st.l.mu.Lock()
 	defer st.l.mu.Unlock()
@@ -123,6 +124,7 @@ func (x *exchange) settle(response []byte, status int) {
 		x.close()
 	}
 	st.unanswered--
+	x.ended = true
 	switch {
 	case st.retired:
 	case st.begun && response != nil:
@@ -132,6 +134,7 @@ func (x *exchange) settle(response []byte, status int) {
 	}
 	st.room.Broadcast()
 	st.wake()
+	st.spare()
 }
 
 // abandon leaves an exchange without its client. What only waits or reads ends;

@@ -32,7 +32,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 	}
 	msg, err := jsonrpc.Read(body)
 	if err != nil && msg.Raw.Kind() == wire.KindArray {
-		f.batch(c, backend, msg.Raw, err, accepts)
+		f.batch(c, backend, room, msg.Raw, err, accepts)
 		return
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 	}
 	switch msg.Kind {
 	case jsonrpc.KindRequest:
-		f.request(c, s, l, msg, accepts)
+		f.request(c, s, l, room, msg, accepts)
 	case jsonrpc.KindNotification:
 		f.notification(c, s, l, msg)
 		c.Status(http.StatusAccepted)

@@ -240,3 +240,34 @@ func TestInflightBytes(t *testing.T) {
 		wantError(t, r.post(id, strings.Replace(big, `"id":2`, `"id":3`, 1)), http.StatusOK, `{"jsonrpc":"2.0","id":3,"result":{}}`)
 	})
 }
+
+// TestInflightBytesOfLostCalls: a call that goes on without its client holds its
+// message until it ends.
+func TestInflightBytesOfLostCalls(t *testing.T) {
+	big := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"a":"` + strings.Repeat("x", 3<<10) + `"}}`
+	}
+	full := refusal("", "-32603", "too many messages at once; try again")
+	for _, tt := range []struct {
+		name, version, body, response string
+		left                          time.Duration
+	}{
+		{"before its stream", "2025-11-25", big("1"), `{"jsonrpc":"2.0","id":2,"result":{}}`, 100 * time.Millisecond},
+		{"after it", "2025-11-25", big("1"), `{"jsonrpc":"2.0","id":2,"result":{}}`, time.Second},
+		{"in a batch", "2025-03-26", "[" + call("0", "ping") + "," + big("1") + "]", `{"jsonrpc":"2.0","id":2,"result":{}}`, time.Second},
+	} {
+		t.Run("A-L18 "+tt.name, func(t *testing.T) {
+			bubble(t, func(o *legacy.Options) { o.Limits.InflightBytes = 5 << 10 }, func(t *testing.T, r *rig) {
+				id := r.openVersion(tt.version)
+				r.crossing.on("tools/call", after(time.Minute))
+				lost := rawRequest(t, r, http.MethodPost, id, tt.body)
+				time.Sleep(tt.left)
+				lost.hangUp()
+				r.crossing.on("tools/call", after(0))
+				wantError(t, r.post(id, big("2")), http.StatusServiceUnavailable, full)
+				time.Sleep(time.Minute)
+				wantError(t, r.post(id, big("2")), http.StatusOK, tt.response)
+			})
+		})
+	}
+}

@@ -13,9 +13,9 @@ import (
 )
 
 // request serves a request of a session.
-func (f *Face) request(c *gin.Context, s *session, l *live, msg jsonrpc.Message, accepts edge.Accepts) {
+func (f *Face) request(c *gin.Context, s *session, l *live, room *edge.Room, msg jsonrpc.Message, accepts edge.Accepts) {
 	st, rd := newStream(l, s.Version, false), newReader(false)
-	st.reader = rd
+	st.reader, st.memory = rd, room
 	x := st.exchange(c.Request.Context(), s, msg, accepts.EventStream)
 	switch err := f.launch(x, l, s, c.GetHeader("Authorization")); {
 	case errors.Is(err, errBusyID):
@@ -51,7 +51,9 @@ func (f *Face) start(x *exchange, l *live, s *session, authorization string) err
 	}
 	px := f.outgoing(s, l, x.msg, authorization)
 	px.Stream = x
-	if !f.spawn(func() { f.cross(x, px, l, s) }) {
+	release := x.st.hold()
+	if !f.spawn(func() { f.cross(x, px, l, s); release() }) {
+		release()
 		l.done(x.msg.ID, f.Env.Now())
 		x.cancel(errClosing)
 		return errClosing

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
@@ -33,6 +35,7 @@ type stream struct {
 	own    bool // it is the session's, and belongs to no request
 
 	requests   []*exchange // whose answers end it
+	memory     *edge.Room  // that their messages take; nil if it is nothing to speak of
 	unanswered int
 	begun      bool // the answers are events
 
@@ -65,6 +68,15 @@ func newStream(l *live, version string, own bool) *stream {
 		st.gone = make(chan struct{})
 	}
 	return st
+}
+
+// hold keeps the memory of the stream's requests from others, for one that goes on
+// without its client.
+func (st *stream) hold() (release func()) {
+	if st.memory == nil {
+		return func() {}
+	}
+	return st.memory.Lend()
 }
 
 // name returns an id for a stream that is unique in the session, whichever
@@ -195,6 +207,7 @@ func (st *stream) leave(rd *reader) {
 func (st *stream) part() (rest []pending) {
 	l := st.l
 	st.kick()
+	st.spare()
 	l.used = l.f.Env.Now()
 	if st.own {
 		l.own = without(l.own, st)
@@ -260,6 +273,20 @@ func (st *stream) retire(waited bool) {
 		if !x.over {
 			x.close()
 			x.abandon(waited)
+		}
+	}
+}
+
+// spare lets go of the messages that have been answered: they may be large, and the
+// stream may wait long for its client. Until the stream has its id, or has lost its
+// connection, they are still looked at. The lock is held.
+func (st *stream) spare() {
+	if st.id == "" && st.reader != nil {
+		return
+	}
+	for _, x := range st.requests {
+		if x.ended {
+			x.msg = jsonrpc.Message{}
 		}
 	}
 }
