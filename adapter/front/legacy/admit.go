@@ -96,6 +96,9 @@ func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 	case errors.Is(err, errFull):
 		c.Header("Retry-After", "30")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, jsonrpc.NewError(jsonrpc.CodeInternal, "too many sessions or streams; try again later"))
+	case errors.Is(err, errCrowded):
+		c.Header("Retry-After", "30")
+		edge.WriteError(c, http.StatusServiceUnavailable, id, errCrowded)
 	case errors.Is(err, errClosing):
 		c.Header("Retry-After", "5")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errClosing)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -355,5 +356,33 @@ func TestStreamOfAnExchange(t *testing.T) {
 		if r.crossing.last().Stream.Asks() {
 			t.Error("A-L14 asks a client that takes no stream")
 		}
+	})
+}
+
+// TestManyRequests: a session has so many requests in flight, those without a client
+// included.
+func TestManyRequests(t *testing.T) {
+	const most, each = 1000, 50
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		id := r.openVersion("2025-03-26")
+		ended := r.crossing.hang("tools/call")
+		for batch := range most / each {
+			calls := make([]string, each)
+			for i := range calls {
+				calls[i] = call(strconv.Itoa(each*batch+i), "tools/call")
+			}
+			rawRequest(t, r, http.MethodPost, id, "["+strings.Join(calls, ",")+"]").hangUp()
+		}
+		busy := refusal(`"x"`, "-32603", "too many requests in flight; try again later")
+		wantError(t, r.post(id, call(`"x"`, "tools/list")), http.StatusOK, busy)
+		wantError(t, r.post(id, "["+call(`"x"`, "tools/list")+"]"), http.StatusOK, "["+busy+"]")
+		wantError(t, r.post(id, call("1", "ping")), http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		wantError(t, r.post(r.open(), call("1", "tools/list")), http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{"method":"tools/list"}}`)
+		time.Sleep(window)
+		for range most {
+			<-ended
+		}
+		synctest.Wait()
+		wantError(t, r.post(id, call("1", "tools/list")), http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{"method":"tools/list"}}`)
 	})
 }

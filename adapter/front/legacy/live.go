@@ -39,6 +39,10 @@ type live struct {
 	nextID int64 // the request id minted last
 }
 
+// maxInflight bounds the requests that a session has in flight, those included
+// that go on without their client (A-L18).
+const maxInflight = 1000
+
 // flight is a request in flight.
 type flight struct {
 	cancel context.CancelCauseFunc
@@ -50,6 +54,7 @@ var (
 	errClosing   = jsonrpc.NewError(jsonrpc.CodeInternal, "the bridge is shutting down")
 	errEnded     = jsonrpc.NewError(jsonrpc.CodeInternal, "the session has ended")
 	errBusyID    = jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: id: a request with this id is in flight")
+	errCrowded   = jsonrpc.NewError(jsonrpc.CodeInternal, "too many requests in flight; try again later")
 	errCancelled = errors.New("cancelled by the client")
 	errFull      = errors.New("too many sessions or streams")
 )
@@ -225,6 +230,8 @@ func (f *Face) begin(l *live, x *exchange) error {
 		return l.ended
 	case busy:
 		return errBusyID
+	case len(l.inflight) >= maxInflight:
+		return errCrowded
 	case x.rule.wait && f.draining.Load():
 		return errClosing
 	}

@@ -18,7 +18,7 @@ func (f *Face) request(c *gin.Context, s *session, l *live, room *edge.Room, msg
 	st.reader, st.memory = rd, room
 	x := st.exchange(c.Request.Context(), s, msg, accepts.EventStream)
 	switch err := f.launch(x, l, s, c.GetHeader("Authorization")); {
-	case errors.Is(err, errBusyID):
+	case errors.Is(err, errBusyID), errors.Is(err, errCrowded):
 		x.settle(f.response(x, port.Fail(err)))
 	case err != nil:
 		f.refuseSession(c, msg.ID, err)
