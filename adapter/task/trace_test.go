@@ -65,6 +65,12 @@ func TestOldQuestionsLeaveNothing(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestOldRequestsLeaveNothing: of the requests that put one question again and again
+// the store keeps those that can be answered.
+func TestOldRequestsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	t.Run("A-I9 of ids that are not remembered", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.asking(q("color"))
