@@ -22,7 +22,7 @@ type Call struct {
 	round     int // that the server is in
 	asked     int // rounds that were about something new
 	table     Table
-	questions map[string]port.Question // listed, by key
+	questions map[string]port.Question // listed and open, by key
 	responses chan Response
 	repeats   map[string]func() bool // stops the answer that is to be given again, by key
 }
@@ -116,13 +116,13 @@ func (c *Call) Ask(ctx context.Context, questions []port.Question, timeout time.
 func (c *Call) List(ctx context.Context, questions []port.Question) error {
 	_, withdrawn := c.table.List(c.space(), questions)
 	c.withdraw(withdrawn)
-	c.questions = make(map[string]port.Question, len(questions))
+	c.questions = make(map[string]port.Question)
 	var ask []port.Question
-	for _, q := range questions {
+	for _, q := range c.table.Unanswered(c.space(), questions) {
 		c.questions[q.Key] = q
 		e := c.table.Entry(c.space(), q.Key)
 		switch {
-		case e == nil || e.State != New || c.again(e):
+		case e.State != New || c.again(e):
 		case c.stream != nil && c.stream.Asks() && c.dialect.Check(q, c.caller) == nil:
 			ask = append(ask, q)
 		default:

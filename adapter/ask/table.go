@@ -93,16 +93,18 @@ func (t *Table) List(space string, questions []port.Question) (changed bool, wit
 		withdrawn = append(withdrawn, e.Requests...)
 		return true
 	})
+	known, open := t.index(), t.open()
 	for _, q := range questions {
 		key := name(space, q.Key)
 		if !listed[key] {
 			continue // once more in the same list
 		}
 		listed[key] = false
-		if e := t.find(key); e != nil {
+		if e := known[key]; e != nil {
 			changed = e.again() || changed
-		} else if t.open() < maxOpen {
+		} else if open < maxOpen {
 			*t = append(*t, &Entry{Key: key, Digest: digest(q), State: New})
+			open++
 			changed = true
 		}
 	}
@@ -128,6 +130,15 @@ func (e *Entry) Differs(q port.Question) bool { return e.Digest != digest(q) }
 func digest(q port.Question) string {
 	sum := sha256.Sum256([]byte(q.Request))
 	return hex.EncodeToString(sum[:8])
+}
+
+// index returns the entries by key: a backend may list very many questions.
+func (t *Table) index() map[string]*Entry {
+	known := make(map[string]*Entry, len(*t))
+	for _, e := range *t {
+		known[e.Key] = e
+	}
+	return known
 }
 
 func (t *Table) find(key string) *Entry {
@@ -164,6 +175,19 @@ func (t *Table) open() int {
 		}
 	}
 	return n
+}
+
+// Unanswered returns those of these questions that have an entry and no answer, in
+// their order.
+func (t *Table) Unanswered(space string, questions []port.Question) []port.Question {
+	var out []port.Question
+	known := t.index()
+	for _, q := range questions {
+		if e := known[name(space, q.Key)]; e != nil && (e.State == New || e.State == Asked) {
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // Answered reports whether every one of these questions has been answered, and

@@ -344,3 +344,31 @@ func TestEntryDiffers(t *testing.T) {
 		t.Error("the first one does not stand")
 	}
 }
+
+// TestUnanswered: of a list, those that wait for an answer, in its order; what
+// waits for room in the table is not among them.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	var table ask.Table
+	keys := make([]string, 70)
+	for i := range keys {
+		keys[i] = fmt.Sprint("k", i)
+	}
+	listed := questions(keys...)
+	table.List("task", listed)
+	table.Entry("task", "k3").Reply(`"x"`)
+	table.Entry("task", "k5").State = ask.Asked
+	slices.Reverse(listed)
+	var got []string
+	for _, q := range table.Unanswered("task", listed) {
+		got = append(got, q.Key)
+	}
+	want := slices.DeleteFunc(slices.Clone(keys[:64]), func(key string) bool { return key == "k3" })
+	slices.Reverse(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if other := table.Unanswered("1", listed); len(other) != 0 {
+		t.Errorf("%d of another space", len(other))
+	}
+}

@@ -63,7 +63,7 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 	}
 	dialect := m.Dialect(r.backend)
 	var q port.Question
-	for _, listed := range dialect.Questions(rec.doc) {
+	for _, listed := range rec.Asks.Unanswered(rec.space(), dialect.Questions(rec.doc)) {
 		if rec.Asks.Entry(rec.space(), listed.Key) == e {
 			q = listed
 		}

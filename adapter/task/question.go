@@ -180,9 +180,9 @@ func (t *turn) take(ctx context.Context) (record, error) {
 // to (A-I11).
 func (t *turn) repeat() {
 	now := t.m.Env.Now()
-	for _, q := range t.dialect.Questions(t.rec.doc) {
+	for _, q := range t.unanswered() {
 		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
-		if e == nil || e.State != ask.New {
+		if e.State != ask.New {
 			continue
 		}
 		if repeat, due, ok := t.rec.Asks.Repeated(e.Digest, now); ok && !now.Before(due) {
@@ -190,6 +190,11 @@ func (t *turn) repeat() {
 			t.changed = true
 		}
 	}
+}
+
+// unanswered lists the questions that wait for an answer.
+func (t *turn) unanswered() []port.Question {
+	return t.rec.Asks.Unanswered(t.rec.space(), t.dialect.Questions(t.rec.doc))
 }
 
 // refresh keeps what the backend has said last: that its questions were put is
@@ -205,11 +210,8 @@ func (m *Manager) refresh(r ref, rec *record) {
 // whose request nobody reads any more (A-I9).
 func (t *turn) open() []port.Question {
 	var out []port.Question
-	for _, q := range t.dialect.Questions(t.rec.doc) {
+	for _, q := range t.unanswered() {
 		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
-		if e == nil || e.State != ask.New && e.State != ask.Asked {
-			continue
-		}
 		if _, _, ok := t.rec.Asks.Repeated(e.Digest, t.m.Env.Now()); ok && e.State == ask.New {
 			continue // its time comes
 		}
