@@ -78,12 +78,8 @@ func (u *Upgrade) callPlain(ctx context.Context, b *Backend, x *port.Exchange) p
 	name, _ := x.Message.Params.Get("name").Text()
 	key := toolKey{b.Name, name}
 	d := u.modern.begin(b, x, b.DrivePlain || u.insisting.Contains(key))
+	d.insists = func() { u.insisting.Add(key, struct{}{}) }
 	a, err := u.complete(ctx, d)
-	if !d.tasks && insists(err) {
-		u.insisting.Add(key, struct{}{})
-		d.tasks = true
-		a, err = u.complete(ctx, d)
-	}
 	if err != nil {
 		return u.fail(x, err)
 	}

@@ -19,9 +19,11 @@ type dialogue struct {
 	modern *Modern
 	b      *Backend
 	x      *port.Exchange
-	// tasks declares the tasks extension.
-	tasks bool
-	relay relay
+	// tasks declares the tasks extension. Unless insists is nil a server that wants
+	// it may have it, and insists is told (A-T15).
+	tasks   bool
+	insists func()
+	relay   relay
 }
 
 func (m *Modern) begin(b *Backend, x *port.Exchange, tasks bool) *dialogue {
@@ -74,6 +76,11 @@ type answer struct {
 func (d *dialogue) patient(ctx context.Context, e env.Env, retry ext2026.Retry) (answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		raw, err := d.send(ctx, retry)
+		if d.insists != nil && !d.tasks && insists(err) {
+			d.insists()
+			d.tasks = true
+			raw, err = d.send(ctx, retry)
+		}
 		if err != nil {
 			return answer{}, err
 		}

@@ -211,7 +211,13 @@ func retriable(err error) bool {
 }
 
 // tell tells the backend what it is owed now.
-func (m *Manager) tell(ctx context.Context, r ref, caller port.Caller) error {
+func (m *Manager) tell(ctx context.Context, r ref, caller port.Caller) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			port.LogFault(ctx, m.Logger, fault)
+			err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a fault of the bridge"} // not to be tried again by itself
+		}
+	}()
 	for {
 		if err := m.tellOnce(ctx, r, caller); !errors.Is(err, state.ErrConflict) {
 			return err

@@ -102,7 +102,13 @@ func (m *Manager) fetch(ctx context.Context, r ref, caller port.Caller, rec reco
 }
 
 // ask performs one request of the backend.
-func (m *Manager) ask(ctx context.Context, r ref, caller port.Caller, rec record) (record, error) {
+func (m *Manager) ask(ctx context.Context, r ref, caller port.Caller, rec record) (got record, err error) {
+	defer func() { // where several wait, it would end the process
+		if fault := recover(); fault != nil {
+			port.LogFault(ctx, m.Logger, fault)
+			got, err = record{}, errFault
+		}
+	}()
 	if !m.enter() {
 		return record{}, errStopped
 	}

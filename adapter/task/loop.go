@@ -132,7 +132,7 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 	defer l.stop()
 	var unreachable time.Time // since when; zero while the backend answers
 	for fresh := false; ; {
-		rec, err := m.current(ctx, r, m.speaker(l), fresh)
+		rec, err := m.look(ctx, r, m.speaker(l), fresh)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -140,9 +140,6 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 			unreachable = time.Time{}
 		case unreachable.IsZero():
 			unreachable = m.Env.Now()
-		}
-		if err == nil {
-			rec = m.pose(ctx, r, m.speaker(l), rec, nil)
 		}
 		if err == nil && rec.Final || err != nil && m.hopeless(err, unreachable) {
 			m.conclude(r.serial, rec, err)
@@ -155,6 +152,21 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 		// Others may have asked meanwhile, and what they learned is good enough.
 		fresh = !nudged && !m.justAsked(r)
 	}
+}
+
+// look is one look of a loop at its task, at which the questions are put. A fault of
+// the bridge ends the wait for this task and nothing else.
+func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, fresh bool) (rec record, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			port.LogFault(ctx, m.Logger, fault)
+			err = errFault
+		}
+	}()
+	if rec, err = m.current(ctx, r, caller, fresh); err != nil {
+		return record{}, err
+	}
+	return m.pose(ctx, r, caller, rec, nil), nil
 }
 
 func (m *Manager) hopeless(err error, unreachable time.Time) bool {
