@@ -82,7 +82,7 @@ func (c *contentPlan) write(w *wire.Writer) Notes {
 		blocks = "[]"
 	}
 	buf, notes := appendBlocks(w.Buf(), blocks, c.version)
-	if c.text.Present() {
+	if c.text.Present() && blocks.Kind() == wire.KindArray { // what is no list has no room for a block
 		buf = buf[:len(buf)-1] // reopen the array
 		if buf[len(buf)-1] != '[' {
 			buf = append(buf, ',')

@@ -275,6 +275,7 @@ func FuzzErrors(f *testing.F) {
 func FuzzQuestions(f *testing.F) {
 	seed(f, "modern.entry", "input")
 	seed(f, "legacy.params", "input")
+	f.Add(`{"method":"sampling/createMessage","params":{"messages":[{"content":[{"type":"tool_result","content":"","structuredContent":""}]}]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		v, ok := checked(text)
 		if !ok {
