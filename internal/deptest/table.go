@@ -129,7 +129,6 @@ var Absent = Absences{
 	NotBuilt: []string{
 		"./adapter/front/modern",
 		"./adapter/back/legacy",
-		"./adapter/park",
 		"./adapter/auth",
 		"./adapter/observe",
 		"./adapter/record",

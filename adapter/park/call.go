@@ -1,0 +1,277 @@
+package park
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// Question is something that the backend wants to know.
+type Question struct {
+	// Kind begins its key, which is unique in the call: "elicit" makes elicit-1.
+	Kind string
+	// Request is what the client is shown.
+	Request wire.Value
+	// Answer tells the backend, and reports why an answer is none; then the
+	// question stays open.
+	Answer func(ctx context.Context, answer wire.Value) error
+	// Refuse tells the backend that there will be no answer.
+	Refuse func(ctx context.Context)
+}
+
+// Entry is a question with its key.
+type Entry struct {
+	Key string
+	Question
+}
+
+// Turn is what a client is told: how the call has ended, or what it has to answer
+// and the state to come back with.
+type Turn struct {
+	Outcome port.Outcome
+	Entries []Entry
+	State   string
+}
+
+// Call is a backend's call with a client that may have to answer something.
+type Call struct {
+	lot     *Lot
+	id      string
+	binding Binding
+	abandon func(ctx context.Context)
+
+	mu      sync.Mutex
+	counts  map[string]int // of keys, by kind
+	open    []Entry
+	since   time.Time // when the oldest question that was not shown came up
+	round   int64
+	fresh   bool // something has changed since the round was shown
+	shown   int  // how many of the open ones the client has been shown
+	parked  bool
+	ended   *port.Outcome
+	changed chan struct{} // closed, and replaced, with every change
+	waiters int
+	stop    func() bool // of the time that the client may stay away
+}
+
+// wake tells everybody of a change. The lock is held.
+func (c *Call) wake() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Ask adds a question, and returns its key. It reports false once the call is
+// over: the question has to be refused then.
+func (c *Call) Ask(q Question) (key string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != nil {
+		return "", false
+	}
+	c.counts[q.Kind]++
+	key = q.Kind + "-" + strconv.Itoa(c.counts[q.Kind])
+	if len(c.open) == c.shown {
+		c.since = c.lot.env.Now()
+	}
+	c.open, c.fresh = append(c.open, Entry{key, q}), true
+	c.wake()
+	return key, true
+}
+
+// Withdraw removes a question that the backend has taken back.
+func (c *Call) Withdraw(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(key)
+}
+
+// remove drops an open question. The lock is held.
+func (c *Call) remove(key string) (Entry, bool) {
+	for i, e := range c.open {
+		if e.Key == key {
+			c.open = append(c.open[:i:i], c.open[i+1:]...)
+			c.shown = min(c.shown, len(c.open))
+			c.wake()
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// End says how the backend's request has ended. Only the first end counts.
+func (c *Call) End(out port.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != nil {
+		return
+	}
+	c.ended, c.open, c.shown = &out, nil, 0
+	c.wake()
+	if c.parked {
+		c.expire(c.lot.times.Keep)
+	}
+}
+
+// Next waits until there is something to tell the client. When ctx ends first, a
+// call that was never parked is given up: its client cannot come back.
+func (c *Call) Next(ctx context.Context) (Turn, error) {
+	c.enter()
+	defer c.leave()
+	for {
+		c.mu.Lock()
+		changed, wait := c.changed, time.Duration(-1)
+		switch {
+		case c.ended != nil:
+			out := *c.ended
+			c.mu.Unlock()
+			return Turn{Outcome: out}, nil
+		case len(c.open) > 0:
+			wait = c.lot.times.Window - c.lot.env.Now().Sub(c.since)
+			if c.shown > 0 || wait <= 0 {
+				turn, err := c.show()
+				c.mu.Unlock()
+				return turn, err
+			}
+		}
+		c.mu.Unlock()
+		if err := c.await(ctx, changed, wait); err != nil {
+			return Turn{}, err
+		}
+	}
+}
+
+// await waits for a change, for the end of the window unless wait is negative, or
+// for the end of ctx.
+func (c *Call) await(ctx context.Context, changed <-chan struct{}, wait time.Duration) error {
+	var window <-chan time.Time
+	if wait >= 0 {
+		timer := c.lot.env.NewTimer(wait)
+		defer timer.Stop()
+		window = timer.C
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-window:
+		return nil
+	case <-ctx.Done():
+	case <-c.lot.ctx.Done():
+		ctx = c.lot.ctx
+	}
+	c.mu.Lock()
+	parked := c.parked
+	c.mu.Unlock()
+	if !parked {
+		c.GiveUp(context.WithoutCancel(ctx))
+	}
+	return context.Cause(ctx)
+}
+
+// show makes the questions that are open a round, or repeats the one that they are
+// for a client that repeats itself. The lock is held.
+func (c *Call) show() (Turn, error) {
+	if !c.lot.park(c) {
+		return Turn{}, errFull
+	}
+	c.parked = true
+	if c.fresh {
+		c.round, c.fresh = c.round+1, false
+	}
+	c.shown = len(c.open)
+	state, err := c.lot.seal(c, c.round)
+	if err != nil {
+		return Turn{}, err
+	}
+	return Turn{Entries: append([]Entry(nil), c.open...), State: state}, nil
+}
+
+// Answer gives the answers of a round to the backend. Those of an older round, and
+// those to what is not open, are ignored (B-P3, B-P4). The error names the key of
+// an answer that is none; its question, and those after it, stay open.
+func (c *Call) Answer(ctx context.Context, round int64, answers []port.Answer) error {
+	for _, a := range answers {
+		c.mu.Lock()
+		var e Entry
+		ok := c.round == round && c.ended == nil
+		if ok {
+			e, ok = c.remove(a.Key)
+		}
+		c.mu.Unlock()
+		if !ok {
+			continue
+		}
+		if err := e.Answer(ctx, a.Value); err != nil {
+			c.mu.Lock()
+			if c.ended == nil {
+				c.open = append(c.open, e)
+				c.shown, c.fresh = len(c.open), true
+			}
+			c.mu.Unlock()
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.round == round && len(c.open) > 0 {
+		c.shown, c.fresh = len(c.open), true // what was left out is asked again at once
+	}
+	return nil
+}
+
+// enter notes that a client waits: its time to come back stops.
+func (c *Call) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiters++
+	if c.stop != nil && c.ended == nil {
+		c.stop()
+		c.stop = nil
+	}
+}
+
+// leave notes that a client has gone, with questions to answer or for good.
+func (c *Call) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiters--; c.waiters == 0 && c.parked && c.ended == nil {
+		c.expire(c.lot.times.Park)
+	}
+}
+
+// expire gives the call up after a while. The lock is held.
+func (c *Call) expire(after time.Duration) {
+	if c.stop != nil {
+		c.stop()
+	}
+	c.stop = c.lot.env.AfterFunc(after, func() { c.GiveUp(context.Background()) })
+}
+
+// GiveUp refuses what is open, ends the backend's request and forgets the call
+// (B-P5).
+func (c *Call) GiveUp(ctx context.Context) {
+	c.lot.remove(c)
+	c.mu.Lock()
+	over := c.ended != nil
+	open := c.open
+	c.open, c.shown = nil, 0
+	if c.stop != nil {
+		c.stop()
+	}
+	if !over {
+		out := port.Fail(errGivenUp)
+		c.ended = &out
+		c.wake()
+	}
+	c.mu.Unlock()
+	if over {
+		return
+	}
+	for _, e := range open {
+		e.Refuse(ctx)
+	}
+	c.abandon(ctx)
+}
