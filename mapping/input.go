@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
@@ -187,3 +188,39 @@ func AppendDownInputResponse(dst []byte, method string, params, answer wire.Valu
 
 // DismissedAnswer is the answer to an elicitation that nobody can be asked (§4.11).
 const DismissedAnswer wire.Value = `{"action":"cancel"}`
+
+// AppendUpInputRequired appends the result that asks a modern client for input, with
+// the state to come back with. info is the server's Implementation, or absent.
+//
+// Spec: 2026-07-28 "Multi Round-Trip Requests". Rules B-P1, B-U10, B-L5.
+func AppendUpInputRequired(dst []byte, entries []InputEntry, state string, info wire.Value) []byte {
+	w := wire.Begin(dst)
+	w.Text("resultType", string(ext2026.ResultInputRequired))
+	writeInputRequests(&w, entries)
+	w.Text("requestState", state)
+	writeMeta(&w, Up, &wire.Object{}, metaPlan{serverInfo: info})
+	return w.End()
+}
+
+// Undeclared returns the -32021 that a modern client gets for a call that needed to
+// ask it what it has not declared: the legacy request's method and params say what
+// (B-P7, B-U12).
+func Undeclared(method string, params wire.Value) *jsonrpc.Error {
+	required := `{"roots":{}}`
+	switch method {
+	case legacy2025.MethodElicitationCreate:
+		required = `{"elicitation":{"form":{}}}`
+		if mode, _ := legacy2025.ElicitMode(params); mode == legacy2025.ElicitURL {
+			required = `{"elicitation":{"url":{}}}`
+		}
+	case legacy2025.MethodSamplingCreateMessage:
+		required = `{"sampling":{}}`
+		if usesTools(params) {
+			required = `{"sampling":{"tools":{}}}`
+		}
+	}
+	return &jsonrpc.Error{
+		Code: ext2026.CodeMissingCapability, Message: "the server asked for what this request does not declare: " + method,
+		Data: wire.Value(`{"requiredCapabilities":` + required + `}`),
+	}
+}

@@ -16,9 +16,9 @@ type Question struct {
 	Kind string
 	// Request is what the client is shown.
 	Request wire.Value
-	// Answer tells the backend, and reports why an answer is none; then the
-	// question stays open.
-	Answer func(ctx context.Context, answer wire.Value) error
+	// Answer tells the backend what was answered under the question's key, and
+	// reports why that is no answer; then the question stays open.
+	Answer func(ctx context.Context, key string, answer wire.Value) error
 	// Refuse tells the backend that there will be no answer.
 	Refuse func(ctx context.Context)
 }
@@ -204,7 +204,7 @@ func (c *Call) Answer(ctx context.Context, round int64, answers []port.Answer) e
 		if !ok {
 			continue
 		}
-		if err := e.Answer(ctx, a.Value); err != nil {
+		if err := e.Answer(ctx, a.Key, a.Value); err != nil {
 			c.mu.Lock()
 			if c.ended == nil {
 				c.open = append(c.open, e)

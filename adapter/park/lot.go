@@ -153,3 +153,6 @@ func (l *Lot) Close(ctx context.Context) error {
 	}
 	return env.Join(ctx, &l.work)
 }
+
+// Go runs what belongs to a call, on a goroutine that Close waits for.
+func (l *Lot) Go(run func()) { l.work.Go(run) }

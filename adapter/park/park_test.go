@@ -79,7 +79,7 @@ var errNoAnswer = errors.New("not an answer")
 func (w *world) question(name string) park.Question {
 	return park.Question{
 		Kind: "elicit", Request: wire.Value(`"` + name + `"`),
-		Answer: func(_ context.Context, answer wire.Value) error {
+		Answer: func(_ context.Context, _ string, answer wire.Value) error {
 			if answer == `"bad"` {
 				return errNoAnswer
 			}

@@ -1,0 +1,148 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/taskbridge/taskbridge/adapter/park"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// Downgrade is the crossing from the modern face to legacy backends (direction B).
+// It is safe for concurrent use.
+type Downgrade struct {
+	backends map[string]*LegacyBackend
+	lot      *park.Lot
+	env      env.Env
+	logger   *slog.Logger
+	owner    func(port.Caller) string
+	times    Times
+	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
+}
+
+var _ port.Crossing = (*Downgrade)(nil)
+
+// NewDowngrade returns the crossing.
+func NewDowngrade(o DowngradeOptions) *Downgrade {
+	d := &Downgrade{
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+	}
+	for _, b := range o.Backends {
+		d.backends[b.Name] = b
+	}
+	return d
+}
+
+// errUnserved is the answer to a method that this route does not have (§1.8).
+var errUnserved = &port.StatusError{Status: http.StatusNotFound, Err: errMethod}
+
+// Request implements [port.Crossing].
+func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome {
+	b := d.backends[x.Backend]
+	if b == nil {
+		return port.Fail(errNoBackend)
+	}
+	row, known := mapping.Lookup(x.Message.Method)
+	switch {
+	case known && (row.Notification || row.ToLegacy == mapping.Refused || row.Modern&mapping.FromClient == 0):
+		return port.Fail(errUnserved)
+	case x.Message.Method == ext2026.MethodServerDiscover:
+		return d.discover(ctx, b, x)
+	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
+		x.Message.Method == ext2026.MethodTasksCancel, x.Message.Method == ext2026.MethodSubscriptionsListen:
+		return port.Fail(errUnserved) // neither is announced
+	case ext2026.Asks(x.Message.Method):
+		return d.call(ctx, b, x)
+	default:
+		return d.forward(ctx, b, x)
+	}
+}
+
+// Notification implements [port.Crossing]. A modern client has none to send over
+// HTTP (§1.7).
+func (d *Downgrade) Notification(context.Context, *port.Exchange) {}
+
+// Answer implements [port.Crossing]. A modern client is sent no requests (B-L2).
+func (d *Downgrade) Answer(context.Context, *port.Exchange) error { return nil }
+
+// Attach implements [port.Crossing]. A modern client has no session.
+func (d *Downgrade) Attach(port.Subscriber) func() { return func() {} }
+
+// EndSession implements [port.Crossing].
+func (d *Downgrade) EndSession(context.Context, string, port.Caller) {}
+
+// discover tells what the backend has said of itself (B-L4).
+func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exchange) port.Outcome {
+	lease, err := d.lease(ctx, b, x.Caller, false)
+	if err != nil {
+		return d.fail(x, err)
+	}
+	defer lease.Release()
+	about, err := mapping.ReadUpInitialize(lease.About())
+	if err != nil {
+		return port.Fail(err)
+	}
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{})
+	return done(out, err)
+}
+
+// forward passes a request on that a backend answers without asking anything.
+func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Exchange) port.Outcome {
+	lease, err := d.lease(ctx, b, x.Caller, false)
+	if err != nil {
+		return d.fail(x, err)
+	}
+	defer lease.Release()
+	h := d.hearer(x, lease)
+	raw, err := h.send(ctx)
+	if err != nil {
+		return d.fail(x, err)
+	}
+	return d.result(x, lease, raw)
+}
+
+// result renders a backend's result.
+func (d *Downgrade) result(x *port.Exchange, session port.Session, raw wire.Value) port.Outcome {
+	o := mapping.UpResultOptions{ServerInfo: serverInfo(session)}
+	switch x.Message.Method {
+	case ext2026.MethodToolsList:
+		out, _, _, err := mapping.AppendUpToolsList(nil, raw, o)
+		return done(out, err)
+	case ext2026.MethodToolsCall:
+		out, _, err := mapping.AppendUpCallResult(nil, raw, o)
+		return done(out, err)
+	case ext2026.MethodCompletionComplete:
+		out, _, err := mapping.AppendUpComplete(nil, raw, o)
+		return done(out, err)
+	default:
+		out, _, err := mapping.AppendUpResult(nil, x.Message.Method, raw, o)
+		return done(out, err)
+	}
+}
+
+// serverInfo is who a session's server says it is; absent when that is not known.
+func serverInfo(session port.Session) wire.Value { return session.About().Get("serverInfo") }
+
+// fail ends an exchange with an error as the modern face tells it (§1.6).
+func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		return port.Fail(err)
+	}
+	var upstream *port.UpstreamError
+	told := mapping.UpError(x.Message.Method, rpc)
+	if errors.As(err, &upstream) {
+		kept := *upstream
+		kept.Err = told
+		return port.Fail(&kept)
+	}
+	return port.Fail(told)
+}

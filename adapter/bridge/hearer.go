@@ -1,0 +1,145 @@
+package bridge
+
+import (
+	"context"
+	"sync"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// hearer is a modern client's request at a legacy backend, with what the backend
+// says about it.
+type hearer struct {
+	d       *Downgrade
+	x       *port.Exchange
+	session port.Session
+	// token is the bridge's progress token, clientToken the client's (G-10).
+	token, clientToken wire.Value
+	// ask takes a request of the backend to its client; nil refuses all.
+	ask func(msg jsonrpc.Message)
+	// withdraw takes the id of a request that the backend has taken back.
+	withdraw func(id jsonrpc.ID)
+
+	mu   sync.Mutex
+	id   jsonrpc.ID // of the request at the backend
+	last wire.Value // the last progress told (G-12)
+}
+
+func (d *Downgrade) hearer(x *port.Exchange, session port.Session) *hearer {
+	h := &hearer{d: d, x: x, session: session}
+	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() && token != wire.Null {
+		h.clientToken, h.token = token, jsonrpc.IntID(d.tokens.Add(1))
+	}
+	return h
+}
+
+// send sends the request and waits for its result. When ctx ends first, the backend
+// is told that nobody waits any more (§1.7).
+func (h *hearer) send(ctx context.Context) (wire.Value, error) {
+	method := h.x.Message.Method
+	params, _, err := mapping.AppendDownParams(nil, method, h.x.Message.Params, mapping.DownEnvelope{
+		ProgressToken: h.token, Version: h.session.Ticket().Version,
+	})
+	if err != nil {
+		return "", err
+	}
+	return h.session.Do(ctx, port.SessionCall{
+		Method: method, Params: wire.Value(params), OnMessage: h.message,
+		OnID: func(id jsonrpc.ID) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.id = id
+		},
+	})
+}
+
+// cancel tells the backend that the request is not wanted any more.
+func (h *hearer) cancel(ctx context.Context) {
+	h.mu.Lock()
+	id := h.id
+	h.mu.Unlock()
+	if !id.Present() {
+		return
+	}
+	w := wire.Begin(nil)
+	w.Value("requestId", id)
+	w.Text("reason", "the client has gone")
+	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
+		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
+	}
+}
+
+// message takes what the backend sends ahead of its answer.
+func (h *hearer) message(msg jsonrpc.Message) {
+	switch {
+	case msg.Kind == jsonrpc.KindRequest && h.ask != nil:
+		h.ask(msg)
+	case msg.Kind == jsonrpc.KindRequest:
+		h.d.refuse(h.session, msg, jsonrpc.CodeMethodNotFound, "nobody can be asked during this request")
+	case msg.Method == legacy2025.NotificationCancelled && h.withdraw != nil:
+		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
+			h.withdraw(params.RequestID)
+		}
+	default:
+		h.notification(msg)
+	}
+}
+
+// notification passes progress and messages on to a client that asked for them
+// (§3.4).
+func (h *hearer) notification(msg jsonrpc.Message) {
+	var (
+		params []byte
+		err    error
+	)
+	switch msg.Method {
+	case legacy2025.NotificationProgress:
+		if !h.token.Present() || msg.Params.Get(wire.MetaProgressToken) != h.token || !h.grew(msg.Params.Get("progress")) {
+			return // another request's, nobody's, or a step back
+		}
+		params, _, err = mapping.AppendUpProgress(nil, msg.Params, h.clientToken)
+	case legacy2025.NotificationMessage:
+		if h.x.Caller.LogLevel == "" {
+			return
+		}
+		params, _, err = mapping.AppendUpLog(nil, msg.Params, h.x.Caller.LogLevel)
+	default:
+		return // on no stream of a modern client but a subscription's
+	}
+	if err != nil {
+		h.d.logger.Warn("notification dropped", "backend", h.x.Backend, "method", msg.Method, "error", port.Reason(err))
+		return
+	}
+	if len(params) > 0 && h.x.Stream != nil {
+		_ = h.x.Stream.Send(jsonrpc.AppendNotification(nil, msg.Method, wire.Value(params)))
+	}
+}
+
+func (h *hearer) grew(progress wire.Value) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !mapping.ProgressGrew(h.last, progress) {
+		return false
+	}
+	h.last = progress
+	return true
+}
+
+// refuse answers a request of a backend with an error.
+func (d *Downgrade) refuse(session port.Session, msg jsonrpc.Message, code int64, why string) {
+	response := jsonrpc.AppendError(nil, msg.ID, jsonrpc.NewError(code, "%s", why))
+	d.respond(session, response)
+}
+
+// respond answers a request of a backend, for a client that may be gone.
+func (d *Downgrade) respond(session port.Session, response []byte) {
+	ctx, cancel := d.parting(context.Background())
+	defer cancel()
+	if err := session.Respond(ctx, response); err != nil {
+		d.logger.Info("backend's question not answered", "error", port.Reason(err))
+	}
+}

@@ -1,0 +1,115 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+
+	"github.com/taskbridge/taskbridge/adapter/park"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// LegacyBackend is a legacy backend and how it is reached.
+type LegacyBackend struct {
+	// Name is the {backend} of the routes.
+	Name string
+	// Lease returns a session whose client has exactly the capabilities asked for.
+	Lease func(ctx context.Context, o LeaseOptions) (Lease, error)
+	// Authorization is the Authorization header that a caller's requests carry.
+	Authorization func(caller port.Caller) string
+}
+
+// LeaseOptions say which session a request is served on (B-U1).
+type LeaseOptions struct {
+	// Owner is the keyed hash of the caller's principal, or empty for a caller
+	// without one: it shares no session on which it can be asked something.
+	Owner string
+	// Hello is what a session is opened with, if there is none yet.
+	Hello port.Hello
+	// Exclusive sessions serve one call at a time: whatever the backend asks on
+	// one belongs to that call (B-U6).
+	Exclusive bool
+}
+
+// Lease is the use of a session.
+type Lease interface {
+	port.Session
+	// Hear has the messages that the backend sends outside every exchange handed
+	// to hear, until the lease is released. Only an exclusive lease has them.
+	Hear(hear func(msg jsonrpc.Message))
+	// Release gives the session back.
+	Release()
+}
+
+// DowngradeOptions are what a [Downgrade] works with; all members are required.
+type DowngradeOptions struct {
+	Backends []*LegacyBackend
+	Lot      *park.Lot
+	Env      env.Env
+	Logger   *slog.Logger
+	// Owner returns the keyed hash of a caller's principal.
+	Owner func(caller port.Caller) string
+	Times Times
+}
+
+// bridgeInfo is who the bridge says it is where a client has not said who it is
+// (B-U2).
+const bridgeInfo = wire.Value(`{"name":"taskbridge","version":"0"}`)
+
+// lease finds a session for a caller.
+func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Caller, exclusive bool) (Lease, error) {
+	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
+	if err != nil {
+		return nil, err
+	}
+	o := LeaseOptions{
+		Exclusive: exclusive,
+		Hello: port.Hello{
+			ClientInfo: caller.ClientInfo, Capabilities: wire.Value(capabilities), Authorization: b.Authorization(caller),
+		},
+	}
+	if !o.Hello.ClientInfo.Present() {
+		o.Hello.ClientInfo = bridgeInfo
+	}
+	if caller.Principal != "" {
+		o.Owner = d.owner(caller)
+	}
+	return b.Lease(ctx, o)
+}
+
+// asks reports whether a backend may ask a caller anything.
+func asks(capabilities wire.Value) bool {
+	for _, kind := range []string{"elicitation", "sampling", "roots"} {
+		if capabilities.Get(kind).IsObject() {
+			return true
+		}
+	}
+	return false
+}
+
+// binding ties a parked call to its caller and to what was asked: the request
+// without what changes between its repetitions (B-P2).
+func (d *Downgrade) binding(x *port.Exchange) park.Binding {
+	sum := sha256.New()
+	sum.Write([]byte(x.Message.Method))
+	for m := range x.Message.Params.Members() {
+		switch m.Name {
+		case "_meta", "inputResponses", "requestState":
+		default:
+			w := wire.Begin(nil)
+			w.Copy(m)
+			sum.Write(w.End())
+		}
+	}
+	b := park.Binding{Backend: x.Backend, Digest: hex.EncodeToString(sum.Sum(nil))}
+	if x.Caller.Principal != "" {
+		b.Owner = d.owner(x.Caller)
+	}
+	return b
+}

@@ -1,0 +1,215 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/park"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
+	"github.com/taskbridge/taskbridge/mapping"
+)
+
+// partingTime bounds what is still said to a backend for somebody who is gone.
+const partingTime = 10 * time.Second
+
+func (d *Downgrade) parting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return env.WithTimeout(context.WithoutCancel(ctx), d.env, partingTime, errCallTotal)
+}
+
+// call serves a request during which the backend may ask its client something. The
+// backend's request stays in flight while the client answers (§4.18).
+func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange) port.Outcome {
+	answers, err := readRetry(x)
+	if err != nil {
+		return port.Fail(err)
+	}
+	state, isRetry := x.Message.Params.Get("requestState").Text()
+	if !isRetry {
+		p, err := d.begin(ctx, b, x)
+		if err != nil {
+			return d.fail(x, err)
+		}
+		return d.turn(ctx, x, p.call, serverInfo(p.lease))
+	}
+	call, round, err := d.lot.Resume(state, d.binding(x))
+	if err != nil {
+		return port.Fail(err)
+	}
+	if err := call.Answer(ctx, round, answers); err != nil {
+		return d.fail(x, err)
+	}
+	return d.turn(ctx, x, call, "")
+}
+
+// readRetry reads what a client answers (B-P3).
+func readRetry(x *port.Exchange) ([]port.Answer, error) {
+	params := x.Message.Params
+	if state := params.Get("requestState"); state.Present() && state.Kind() != wire.KindString {
+		return nil, wire.Wrong("params.requestState", "a string")
+	}
+	responses, err := wire.OptionalObject(params.Get("inputResponses"), "params.inputResponses")
+	if err != nil {
+		return nil, err
+	}
+	var out []port.Answer
+	for _, m := range responses.Members() {
+		out = append(out, port.Answer{Key: m.Name, Value: m.Value})
+	}
+	return out, nil
+}
+
+// turn tells the client what comes next of its call.
+func (d *Downgrade) turn(ctx context.Context, x *port.Exchange, call *park.Call, info wire.Value) port.Outcome {
+	turn, err := call.Next(ctx)
+	if err != nil {
+		return port.Fail(err)
+	}
+	if turn.State == "" {
+		return turn.Outcome
+	}
+	entries := make([]mapping.InputEntry, len(turn.Entries))
+	for i, e := range turn.Entries {
+		entries[i] = mapping.InputEntry{Key: e.Key, Request: e.Request}
+	}
+	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, info))}
+}
+
+// parkable is a call at a backend that may have to wait for its client.
+type parkable struct {
+	d     *Downgrade
+	x     *port.Exchange
+	call  *park.Call
+	lease Lease
+	*hearer
+
+	mu      sync.Mutex
+	keys    map[jsonrpc.ID]string // of open questions, by the backend's id
+	refused *jsonrpc.Error        // what the client lacks, if the backend asked for it
+}
+
+// begin sends the call. It goes on when the client has left with a question.
+func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchange) (*parkable, error) {
+	lease, err := d.lease(ctx, b, x.Caller, asks(x.Caller.Capabilities))
+	if err != nil {
+		return nil, err
+	}
+	p := &parkable{d: d, x: x, lease: lease, hearer: d.hearer(x, lease), keys: make(map[jsonrpc.ID]string)}
+	p.hearer.ask, p.hearer.withdraw = p.asked, p.taken
+	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
+	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
+		ctx, cancel := d.parting(ctx)
+		defer cancel()
+		p.hearer.cancel(ctx)
+		stop()
+	})
+	if err != nil {
+		stop()
+		lease.Release()
+		return nil, err
+	}
+	lease.Hear(p.hearer.message)
+	d.lot.Go(func() {
+		defer lease.Release()
+		defer stop()
+		raw, err := p.hearer.send(runCtx)
+		p.call.End(p.outcome(raw, err))
+	})
+	return p, nil
+}
+
+// outcome is the end of the call for its client. An error that may be for want of
+// what the client has not declared says so (B-P7).
+func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
+	if err == nil {
+		return p.d.result(p.x, p.lease, raw)
+	}
+	p.mu.Lock()
+	refused := p.refused
+	p.mu.Unlock()
+	var rpc *jsonrpc.Error
+	if refused != nil && errors.As(err, &rpc) {
+		return port.Fail(&port.StatusError{Status: http.StatusBadRequest, Err: refused})
+	}
+	return p.d.fail(p.x, err)
+}
+
+// kinds are the first parts of the keys of questions, by method.
+var kinds = map[string]string{
+	legacy2025.MethodElicitationCreate:     "elicit",
+	legacy2025.MethodSamplingCreateMessage: "sample",
+	legacy2025.MethodRootsList:             "roots",
+}
+
+// asked takes a request of the backend. What is no question is refused, and so is
+// what the client has not declared; then the call goes on (B-P7, B-U7).
+func (p *parkable) asked(msg jsonrpc.Message) {
+	kind := kinds[msg.Method]
+	if kind == "" {
+		p.d.refuse(p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
+		return
+	}
+	if may, declared := mapping.MayAskUp(p.x.Caller.Capabilities, msg.Method, msg.Params); !may {
+		p.mu.Lock()
+		p.refused = mapping.Undeclared(msg.Method, msg.Params)
+		p.mu.Unlock()
+		code := int64(jsonrpc.CodeMethodNotFound)
+		if declared {
+			code = jsonrpc.CodeInvalidParams
+		}
+		p.d.refuse(p.lease, msg, code, "the client has not declared this")
+		return
+	}
+	entry, _, err := mapping.AppendUpInputRequest(nil, msg.Method, msg.Params)
+	if err != nil {
+		p.d.refuse(p.lease, msg, jsonrpc.CodeInvalidParams, port.RPCError(err).Message)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key, ok := p.call.Ask(p.question(kind, msg, wire.Value(entry)))
+	if !ok {
+		go p.d.refuse(p.lease, msg, jsonrpc.CodeInternal, "the call is over")
+		return
+	}
+	p.keys[msg.ID] = key
+}
+
+// question is a request of the backend as its client answers it.
+func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) park.Question {
+	return park.Question{
+		Kind: kind, Request: entry,
+		Answer: func(ctx context.Context, key string, answer wire.Value) error {
+			result, _, err := mapping.AppendDownInputResponse(nil, msg.Method, msg.Params, answer, "", wire.Join("params.inputResponses", key))
+			if err != nil {
+				return err
+			}
+			return p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result))
+		},
+		Refuse: func(context.Context) {
+			if msg.Method == ext2026.MethodElicitationCreate {
+				p.d.respond(p.lease, jsonrpc.AppendResult(nil, msg.ID, []byte(mapping.DismissedAnswer)))
+				return
+			}
+			p.d.refuse(p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
+		},
+	}
+}
+
+// taken removes a question that the backend has taken back (§1.7).
+func (p *parkable) taken(id jsonrpc.ID) {
+	p.mu.Lock()
+	key, known := p.keys[id]
+	delete(p.keys, id)
+	p.mu.Unlock()
+	if known {
+		p.call.Withdraw(key)
+	}
+}
