@@ -3,10 +3,9 @@ package modern
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"net/url"
 	"sync/atomic"
 
+	"github.com/taskbridge/taskbridge/adapter/back/transport"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -16,12 +15,8 @@ import (
 // Client is the client of one server. It implements [port.Back], is safe for
 // concurrent use and holds nothing but connections.
 type Client struct {
-	url    *url.URL
-	http   *http.Client
-	env    env.Env
-	log    *slog.Logger
+	server transport.Server
 	filter port.Filter
-	limits Limits
 	times  Times
 	lastID atomic.Int64
 }
@@ -31,17 +26,20 @@ var _ port.Back = (*Client)(nil)
 // New returns a client of the server at o.URL. Nothing is sent yet.
 func New(o Options) *Client {
 	c := &Client{
-		url: o.URL, http: harden(o.HTTP), env: o.Env, log: o.Logger, filter: o.Filter,
-		limits: o.Limits.orDefault(), times: o.Times.orDefault(),
+		server: transport.Server{
+			URL: o.URL, HTTP: transport.Harden(o.HTTP), Env: o.Env, Log: o.Logger,
+			Limit: transport.OrDefault(o.Limits.Result, transport.DefaultResult),
+		},
+		filter: o.Filter, times: o.Times.orDefault(),
 	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
+	if c.server.Log == nil {
+		c.server.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
 
 // CloseIdle closes the connections that no exchange is using.
-func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
+func (c *Client) CloseIdle() { c.server.HTTP.CloseIdleConnections() }
 
 // Do implements [port.Back]. Requests of [Repeatable] methods are sent up to
 // four times in all, with a new id each; others once, or twice when the first
@@ -52,42 +50,43 @@ func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 // status from 500 is both: the *[port.UpstreamError] wraps it and keeps the
 // status.
 func (c *Client) Do(ctx context.Context, call port.Call) (wire.Value, error) {
-	deadline := c.env.Now().Add(c.times.Total)
+	server := &c.server
+	deadline := server.Env.Now().Add(c.times.Total)
 	for tries := 1; ; tries++ {
-		result, failed := c.attempt(watch(ctx, c.env, c.times.Idle, deadline), &call)
+		result, failed := c.attempt(transport.Watch(ctx, server.Env, c.times.Idle, deadline), &call)
 		if failed == nil {
 			return result, nil
 		}
-		wait, again := c.again(call.Method, tries, failed)
-		if !again || c.env.Now().Add(wait).After(deadline) {
-			return "", failed.err
+		wait, again := server.Again(Repeatable(call.Method), tries, failed)
+		if !again || server.Env.Now().Add(wait).After(deadline) {
+			return "", failed.Err
 		}
-		if err := env.Sleep(ctx, c.env, wait); err != nil {
-			return "", &port.UpstreamError{Op: call.Method, Sent: failed.sent, Err: err}
+		if err := env.Sleep(ctx, server.Env, wait); err != nil {
+			return "", &port.UpstreamError{Op: call.Method, Sent: failed.Sent, Err: err}
 		}
 	}
 }
 
 // attempt sends the request once and waits for the response.
-func (c *Client) attempt(w *watchdog, call *port.Call) (wire.Value, *failure) {
+func (c *Client) attempt(w *transport.Watchdog, call *port.Call) (wire.Value, *transport.Failure) {
 	x, failed := c.open(w, call)
 	if failed != nil {
 		return "", failed
 	}
-	if !x.streams() {
-		defer x.close()
+	if !x.Streams() {
+		defer x.Close()
 		return outcome(x.document())
 	}
-	events := x.events()
-	defer events.release()
+	events := x.Events()
+	defer events.Release()
 	for {
 		msg, failed := x.next(events)
 		if failed != nil {
-			x.close()
+			x.Close()
 			return "", failed
 		}
 		if msg.Kind != jsonrpc.KindNotification {
-			x.finish()
+			go x.Drain()
 			return outcome(msg, nil)
 		}
 		if call.OnMessage != nil {

@@ -1,13 +1,10 @@
 package modern
 
 import (
-	"errors"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
-	"sync/atomic"
 
+	"github.com/taskbridge/taskbridge/adapter/back/transport"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -15,61 +12,39 @@ import (
 
 // exchange is one HTTP request and its answer.
 type exchange struct {
-	c     *Client
-	call  *port.Call
-	id    jsonrpc.ID
-	watch *watchdog
-	body  requestBody
-	resp  *http.Response
+	transport.Exchange
+	c    *Client
+	call *port.Call
+	id   jsonrpc.ID
 }
 
 // open sends the request under a fresh id and returns when the head of the
-// answer is there. The exchange must be ended with close or finish.
-func (c *Client) open(w *watchdog, call *port.Call) (*exchange, *failure) {
-	x := &exchange{c: c, call: call, id: jsonrpc.IntID(c.lastID.Add(1)), watch: w}
+// answer is there. The exchange must be ended with Close or Drain.
+func (c *Client) open(w *transport.Watchdog, call *port.Call) (*exchange, *transport.Failure) {
+	x := &exchange{c: c, call: call, id: jsonrpc.IntID(c.lastID.Add(1))}
+	x.Begin(&c.server, call.Method, w)
 	failed := x.send()
 	if failed != nil {
-		x.close()
+		x.Close()
 		return nil, failed
 	}
 	return x, nil
 }
 
-func (x *exchange) send() *failure {
+func (x *exchange) send() *transport.Failure {
 	header, err := x.header()
 	if err != nil {
-		return &failure{err: err}
+		return &transport.Failure{Err: err}
 	}
 	const envelope = 64 // what surrounds id, method and params, about
 	msg := make([]byte, 0, len(x.call.Params)+len(x.call.Method)+envelope)
 	msg = jsonrpc.AppendRequest(msg, x.id, x.call.Method, x.call.Params)
 	if x.c.filter != nil {
 		if msg = x.c.filter(x.call.Method, msg); len(msg) == 0 {
-			return &failure{err: ErrFiltered}
+			return &transport.Failure{Err: ErrFiltered}
 		}
 	}
-	x.body.data = msg
-	// Without GetBody net/http never sends a body twice: not over HTTP/1, where
-	// it takes a closed connection for an idle one, nor over HTTP/2, where it
-	// takes a reset for a refusal. Whether to try again is decided in retry.go.
-	req := (&http.Request{
-		Method: http.MethodPost, URL: x.c.url, Host: x.c.url.Host, Header: header,
-		Body: &x.body, ContentLength: int64(len(msg)),
-	}).WithContext(x.watch.ctx)
-	resp, err := x.c.http.Do(req) //nolint:bodyclose // close and finish do
-	if err != nil {
-		// The URL in a *url.Error may hold a secret.
-		if outer := (*url.Error)(nil); errors.As(err, &outer) {
-			err = outer.Err
-		}
-		return x.lost(err)
-	}
-	x.resp = resp
-	x.watch.touch()
-	if status := resp.StatusCode; status < 200 || status > 299 {
-		return x.refused()
-	}
-	return nil
+	return x.Send(http.MethodPost, header, msg)
 }
 
 // The names of the headers of a request, in the form that net/http looks for.
@@ -130,46 +105,3 @@ func (x *exchange) header() (http.Header, error) {
 	}
 	return header, nil
 }
-
-// close gives the exchange up: an answer that has not been read to its end
-// costs the connection.
-func (x *exchange) close() {
-	x.watch.close(errClosed)
-	if x.resp != nil {
-		_ = x.resp.Body.Close()
-	}
-}
-
-// finish ends an exchange whose response has been read. Whatever follows in the
-// stream is ignored, but read for a moment, so that the connection can be used
-// again.
-func (x *exchange) finish() {
-	x.watch.release()
-	stop := x.c.env.AfterFunc(drainTime, func() { x.watch.cancel(errClosed) })
-	go func() {
-		_, _ = io.CopyN(io.Discard, x.resp.Body, drainBytes)
-		stop()
-		x.close()
-	}()
-}
-
-// requestBody is a body that knows whether anything of it was taken. Before
-// that the server cannot have understood the request, let alone run it.
-type requestBody struct {
-	data    []byte
-	started atomic.Bool
-}
-
-func (b *requestBody) Read(p []byte) (int, error) {
-	if !b.started.Load() {
-		b.started.Store(true)
-	}
-	if len(b.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
-}
-
-func (b *requestBody) Close() error { return nil }

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 
+	"github.com/taskbridge/taskbridge/adapter/back/transport"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
-
-// errClosed is the cause of an exchange that was ended by its owner.
-var errClosed = net.ErrClosed
 
 // maxEarly bounds the notifications that may precede an acknowledgement.
 const maxEarly = 64
@@ -27,33 +24,33 @@ const maxEarly = 64
 // subscription id than the request's and leave notifications out. Its reader
 // decides what that is worth.
 func (c *Client) Listen(ctx context.Context, call port.Call) (port.Subscription, error) {
-	deadline := c.env.Now().Add(c.times.Probe)
-	x, failed := c.open(watch(ctx, c.env, c.times.Probe, deadline), &call)
+	deadline := c.server.Env.Now().Add(c.times.Probe)
+	x, failed := c.open(transport.Watch(ctx, c.server.Env, c.times.Probe, deadline), &call)
 	if failed != nil {
 		return nil, unacknowledged(failed)
 	}
 	s := &subscription{x: x}
 	if failed = s.acknowledge(); failed != nil {
-		x.close()
+		x.Close()
 		return nil, unacknowledged(failed)
 	}
-	x.watch.release()
+	x.Watch().Release()
 	return s, nil
 }
 
 // unacknowledged names what ran out when a subscription was not acknowledged.
-func unacknowledged(failed *failure) error {
+func unacknowledged(failed *transport.Failure) error {
 	var upstream *port.UpstreamError
-	if errors.As(failed.err, &upstream) && (errors.Is(failed.err, ErrTotal) || errors.Is(failed.err, ErrIdle)) {
+	if errors.As(failed.Err, &upstream) && (errors.Is(failed.Err, ErrTotal) || errors.Is(failed.Err, ErrIdle)) {
 		upstream.Err = ErrNotAcknowledged
 	}
-	return failed.err
+	return failed.Err
 }
 
 // subscription is an open event stream. Next belongs to one goroutine.
 type subscription struct {
 	x      *exchange
-	events *eventReader
+	events *transport.EventReader
 	ack    wire.Value
 	early  []jsonrpc.Message
 	end    error
@@ -61,15 +58,15 @@ type subscription struct {
 
 // acknowledge waits for the acknowledgement. What overtook it is kept: it tells
 // of changes all the same.
-func (s *subscription) acknowledge() *failure {
-	if !s.x.streams() {
+func (s *subscription) acknowledge() *transport.Failure {
+	if !s.x.Streams() {
 		_, failed := outcome(s.x.document())
 		if failed == nil {
-			failed = s.x.fail(final, s.x.resp.StatusCode, ErrNotAcknowledged)
+			failed = s.x.Fail(transport.Final, s.x.Head().StatusCode, ErrNotAcknowledged)
 		}
 		return failed
 	}
-	s.events = s.x.events()
+	s.events = s.x.Events()
 	for {
 		msg, failed := s.x.next(s.events)
 		switch {
@@ -79,7 +76,7 @@ func (s *subscription) acknowledge() *failure {
 			_, failed = outcome(msg, nil)
 			return failed
 		case msg.Kind != jsonrpc.KindNotification, len(s.early) == maxEarly:
-			return s.x.fail(final, s.x.resp.StatusCode, ErrNotAcknowledged)
+			return s.x.Fail(transport.Final, s.x.Head().StatusCode, ErrNotAcknowledged)
 		case msg.Method == ext2026.NotificationSubscriptionsAcknowledged:
 			s.ack = msg.Params
 			return nil
@@ -109,7 +106,7 @@ func (s *subscription) Next() (jsonrpc.Message, error) {
 	case failed == nil && msg.Kind == jsonrpc.KindNotification:
 		return msg, nil
 	case failed != nil:
-		s.end = failed.err
+		s.end = failed.Err
 	case msg.Kind == jsonrpc.KindResult:
 		s.end = io.EOF
 	default:
@@ -120,4 +117,4 @@ func (s *subscription) Next() (jsonrpc.Message, error) {
 }
 
 // Close implements [port.Subscription].
-func (s *subscription) Close() { s.x.close() }
+func (s *subscription) Close() { s.x.Close() }

@@ -1,11 +1,13 @@
 package modern
 
 import (
+	"crypto/x509"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/back/transport"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
@@ -31,10 +33,7 @@ type Options struct {
 }
 
 // Limits bound what a server may send.
-type Limits struct {
-	// Result is the largest message accepted, in bytes; 0 stands for 32 MiB.
-	Result int64
-}
+type Limits = transport.Limits
 
 // Times bound the waits for a server.
 type Times struct {
@@ -48,29 +47,15 @@ type Times struct {
 	Probe time.Duration
 }
 
-// The defaults for what [Options] leaves open.
-const (
-	defaultResult = 32 << 20
-	defaultIdle   = 5 * time.Minute
-	defaultTotal  = time.Hour
-	defaultProbe  = 5 * time.Second
-)
-
-func (l Limits) orDefault() Limits {
-	l.Result = orDefault(l.Result, defaultResult)
-	return l
-}
+// defaultProbe is what [Times] says.
+const defaultProbe = 5 * time.Second
 
 func (t Times) orDefault() Times {
-	t.Idle = orDefault(t.Idle, defaultIdle)
-	t.Total = orDefault(t.Total, defaultTotal)
-	t.Probe = orDefault(t.Probe, defaultProbe)
+	t.Idle = transport.OrDefault(t.Idle, transport.DefaultIdle)
+	t.Total = transport.OrDefault(t.Total, transport.DefaultTotal)
+	t.Probe = transport.OrDefault(t.Probe, defaultProbe)
 	return t
 }
 
-func orDefault[T int64 | time.Duration](value, standard T) T {
-	if value > 0 {
-		return value
-	}
-	return standard
-}
+// NewHTTPClient returns a client that suits backends; see [transport.NewHTTPClient].
+func NewHTTPClient(roots *x509.CertPool) *http.Client { return transport.NewHTTPClient(roots) }

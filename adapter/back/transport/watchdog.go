@@ -1,4 +1,4 @@
-package modern
+package transport
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
-// watchdog owns the context of one HTTP exchange and ends it with a cause: the
+// Watchdog owns the context of one HTTP exchange and ends it with a cause: the
 // caller's, silence, or the end of all patience (G-8). It costs one timer
 // whatever the number of bytes that arrive.
-type watchdog struct {
+type Watchdog struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	detach func() bool
@@ -29,10 +29,10 @@ type watchdog struct {
 	stopped bool
 }
 
-// watch derives a context that ends with parent, after idle without a
-// [watchdog.touch], and at deadline. It must be closed.
-func watch(parent context.Context, e env.Env, idle time.Duration, deadline time.Time) *watchdog {
-	w := &watchdog{env: e, start: e.Now(), deadline: deadline, idle: idle}
+// Watch derives a context that ends with parent, after idle without a
+// [Watchdog.Touch], and at deadline. It must be closed.
+func Watch(parent context.Context, e env.Env, idle time.Duration, deadline time.Time) *Watchdog {
+	w := &Watchdog{env: e, start: e.Now(), deadline: deadline, idle: idle}
 	// The exchange outlives parent where it must: a finished stream is drained
 	// so that its connection can be used again, and a subscription goes on.
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(parent))
@@ -43,10 +43,10 @@ func watch(parent context.Context, e env.Env, idle time.Duration, deadline time.
 	return w
 }
 
-// touch says that the server is alive.
-func (w *watchdog) touch() { w.last.Store(int64(w.env.Now().Sub(w.start))) }
+// Touch says that the server is alive.
+func (w *Watchdog) Touch() { w.last.Store(int64(w.env.Now().Sub(w.start))) }
 
-func (w *watchdog) wake() {
+func (w *Watchdog) wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.check()
@@ -54,7 +54,7 @@ func (w *watchdog) wake() {
 
 // check ends the context when its time has come, and otherwise looks again
 // when it may have.
-func (w *watchdog) check() {
+func (w *Watchdog) check() {
 	if w.stopped {
 		return
 	}
@@ -70,9 +70,9 @@ func (w *watchdog) check() {
 	w.stop = w.env.AfterFunc(left, w.wake)
 }
 
-// release lets the exchange go on without deadlines and without its parent. It
+// Release lets the exchange go on without deadlines and without its parent. It
 // must still be closed.
-func (w *watchdog) release() {
+func (w *Watchdog) Release() {
 	w.detach()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,11 +82,11 @@ func (w *watchdog) release() {
 	}
 }
 
-// cause returns why the context ended, or nil.
-func (w *watchdog) cause() error { return context.Cause(w.ctx) }
+// Cause returns why the context ended, or nil.
+func (w *Watchdog) Cause() error { return context.Cause(w.ctx) }
 
-// close ends the exchange, with cause unless it has ended before.
-func (w *watchdog) close(cause error) {
-	w.release()
+// Close ends the exchange, with cause unless it has ended before.
+func (w *Watchdog) Close(cause error) {
+	w.Release()
 	w.cancel(cause)
 }

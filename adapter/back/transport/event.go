@@ -1,4 +1,4 @@
-package modern
+package transport
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// eventReader reads an event stream, event by event.
+// EventReader reads an event stream, event by event.
 //
 // It is the bridge's own because of what a result may weigh: the library used
 // elsewhere scans an unfinished event anew after every read, which takes time
@@ -15,7 +15,7 @@ import (
 // of the fuzz test beside this file.
 //
 // Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html
-type eventReader struct {
+type EventReader struct {
 	src   io.Reader
 	limit int
 	// unread is what was read into buf and not used yet.
@@ -63,33 +63,33 @@ const (
 	byteOrderMark = "\xef\xbb\xbf"
 )
 
-// newEventReader reads from src events of at most limit bytes of data.
-func newEventReader(src io.Reader, limit int64) *eventReader {
+// NewEventReader reads from src events of at most limit bytes of data.
+func NewEventReader(src io.Reader, limit int64) *EventReader {
 	buf, ok := eventBuffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, eventBuffer)
 		buf = &fresh
 	}
-	return &eventReader{src: src, limit: int(limit), buf: *buf}
+	return &EventReader{src: src, limit: int(limit), buf: *buf}
 }
 
 var eventBuffers sync.Pool
 
-// release gives all buffers to other readers. The reader, and what it returned
+// Release gives all buffers to other readers. The reader, and what it returned
 // last, must not be used any more.
-func (r *eventReader) release() {
+func (r *EventReader) Release() {
 	r.recycle()
 	buf := r.buf
-	*r = eventReader{}
+	*r = EventReader{}
 	eventBuffers.Put(&buf)
 }
 
-// next returns the data of the next event of the default type. Other types,
+// Next returns the data of the next event of the default type. Other types,
 // comments, ids, retry times and events without data are skipped. The data is
 // valid until the next call. The error is that of the underlying reader, io.EOF
 // at the end of the stream, whose unfinished last event is dropped, or
 // [ErrTooLarge].
-func (r *eventReader) next() ([]byte, error) {
+func (r *EventReader) Next() ([]byte, error) {
 	r.data = r.data[:0]
 	for {
 		if len(r.unread) == 0 {
@@ -124,7 +124,7 @@ func (r *eventReader) next() ([]byte, error) {
 
 // take adds part to the current line. It returns false when the event becomes
 // larger than the limit.
-func (r *eventReader) take(part []byte) bool {
+func (r *EventReader) take(part []byte) bool {
 	l := &r.line
 	if l.field == fieldUnknown {
 		name, value, found := bytes.Cut(part, []byte{':'})
@@ -150,7 +150,7 @@ func (r *eventReader) take(part []byte) bool {
 }
 
 // endLine ends the current line and reports whether it completed an event.
-func (r *eventReader) endLine() bool {
+func (r *EventReader) endLine() bool {
 	l := &r.line
 	blank := false
 	if l.field == fieldUnknown {
@@ -178,7 +178,7 @@ func (l *lineState) reset() {
 }
 
 // name reads the field name at the head of the line.
-func (r *eventReader) name() field {
+func (r *EventReader) name() field {
 	if !r.begun {
 		r.line.head = bytes.TrimPrefix(r.line.head, []byte(byteOrderMark))
 	}
@@ -198,7 +198,7 @@ func appendWord(word, part []byte) []byte {
 }
 
 // fill reads more.
-func (r *eventReader) fill() error {
+func (r *EventReader) fill() error {
 	if len(r.data) == 0 {
 		r.recycle() // between events, maybe for long
 	}
@@ -217,7 +217,7 @@ func (r *eventReader) fill() error {
 
 // recycle gives a large buffer to whoever needs one next. What the reader
 // returned last must not be used any more.
-func (r *eventReader) recycle() {
+func (r *EventReader) recycle() {
 	if cap(r.data) > keptBuffer {
 		freeData(r.data)
 		r.data = nil

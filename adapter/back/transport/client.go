@@ -1,4 +1,4 @@
-package modern
+package transport
 
 import (
 	"crypto/tls"
@@ -9,7 +9,7 @@ import (
 )
 
 // Bounds of the transport. None of them bounds the wait for an answer, which
-// may rightly take as long as a tool does: that is [Times].
+// may rightly take as long as a tool does: that is the watchdog's.
 const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
@@ -60,8 +60,8 @@ func NewHTTPClient(roots *x509.CertPool) *http.Client {
 	}
 }
 
-// harden returns a copy of client without what a gateway must not do.
-func harden(client *http.Client) *http.Client {
+// Harden returns a copy of client without what a gateway must not do.
+func Harden(client *http.Client) *http.Client {
 	if client == nil {
 		return NewHTTPClient(nil)
 	}

@@ -1,4 +1,4 @@
-package modern
+package transport
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 
 func readEvents(r io.Reader, limit int64) ([]string, error) {
 	var got []string
-	events := newEventReader(r, limit)
-	defer events.release()
+	events := NewEventReader(r, limit)
+	defer events.Release()
 	for {
-		data, err := events.next()
+		data, err := events.Next()
 		if err != nil {
 			return got, err
 		}
@@ -116,9 +116,9 @@ func (stuck) Read([]byte) (int, error) { return 0, nil }
 func TestEventReaderLetsGoOfMemory(t *testing.T) {
 	t.Parallel()
 	big := "data: " + strings.Repeat("x", 1<<20) + "\n\n"
-	events := newEventReader(iotest.HalfReader(strings.NewReader(big+"data: a\n\ndata: b\n\n")), 2<<20)
+	events := NewEventReader(iotest.HalfReader(strings.NewReader(big+"data: a\n\ndata: b\n\n")), 2<<20)
 	for err := error(nil); err != io.EOF; { //nolint:errorlint // exactly this
-		_, err = events.next()
+		_, err = events.Next()
 	}
 	if cap(events.data) > keptBuffer {
 		t.Errorf("after a big event %d bytes are held", cap(events.data))
