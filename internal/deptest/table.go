@@ -128,7 +128,6 @@ var Rules = []Rule{
 var Absent = Absences{
 	NotBuilt: []string{
 		"./adapter/front/modern",
-		"./adapter/back/legacy",
 		"./adapter/auth",
 		"./adapter/observe",
 		"./adapter/record",

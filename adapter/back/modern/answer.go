@@ -57,7 +57,7 @@ func (x *exchange) next(events *transport.EventReader) (jsonrpc.Message, *transp
 		case err == io.EOF: //nolint:errorlint // never wrapped: wrapped it would be the transport's
 			return jsonrpc.Message{}, x.Lost(ErrNoResponse)
 		case err == ErrTooLarge: //nolint:errorlint // as above
-			return jsonrpc.Message{}, x.Fail(transport.Final, x.Head().StatusCode, err)
+			return jsonrpc.Message{}, x.Fail(transport.Final, x.Status(), err)
 		case err != nil:
 			return jsonrpc.Message{}, x.Lost(err)
 		}

@@ -62,7 +62,7 @@ func (s *subscription) acknowledge() *transport.Failure {
 	if !s.x.Streams() {
 		_, failed := outcome(s.x.document())
 		if failed == nil {
-			failed = s.x.Fail(transport.Final, s.x.Head().StatusCode, ErrNotAcknowledged)
+			failed = s.x.Fail(transport.Final, s.x.Status(), ErrNotAcknowledged)
 		}
 		return failed
 	}
@@ -76,7 +76,7 @@ func (s *subscription) acknowledge() *transport.Failure {
 			_, failed = outcome(msg, nil)
 			return failed
 		case msg.Kind != jsonrpc.KindNotification, len(s.early) == maxEarly:
-			return s.x.Fail(transport.Final, s.x.Head().StatusCode, ErrNotAcknowledged)
+			return s.x.Fail(transport.Final, s.x.Status(), ErrNotAcknowledged)
 		case msg.Method == ext2026.NotificationSubscriptionsAcknowledged:
 			s.ack = msg.Params
 			return nil

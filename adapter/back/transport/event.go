@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
+	"time"
+	"unicode"
 )
 
 // EventReader reads an event stream, event by event.
@@ -25,6 +28,13 @@ type EventReader struct {
 	// other is set when the event so far is of another type than the default.
 	other bool
 	line  lineState
+	// lastID and retry are what the stream said last; pendingID becomes lastID
+	// at the end of its event.
+	lastID, pendingID string
+	// named is set when the event so far has an id, given when any had.
+	named, given bool
+	retry        time.Duration
+	events       int
 	// skipLF is set after a CR, which ends a line with or without an LF.
 	skipLF bool
 	// begun is set after the first line, before which a byte order mark may stand.
@@ -38,7 +48,7 @@ type lineState struct {
 	head []byte
 	// value is set once a byte of the value has come.
 	value bool
-	// kind is the value of an event field, as far as it can matter.
+	// kind is the value of a field other than data, as far as it can matter.
 	kind []byte
 }
 
@@ -48,6 +58,8 @@ const (
 	fieldUnknown field = iota // the colon has not come yet
 	fieldData
 	fieldEvent
+	fieldID
+	fieldRetry
 	fieldIgnored
 )
 
@@ -57,8 +69,10 @@ const (
 	keptBuffer = 64 << 10
 	// maxEmptyReads is how often a reader may return neither bytes nor an error.
 	maxEmptyReads = 100
-	// maxWord is longer than every name and type that matters, with a mark.
+	// maxWord is longer than every name, type and number that matters, with a mark.
 	maxWord = 16
+	// maxID bounds the ids of events, in bytes. A longer one is none.
+	maxID = 1 << 10
 
 	byteOrderMark = "\xef\xbb\xbf"
 )
@@ -83,6 +97,17 @@ func (r *EventReader) Release() {
 	*r = EventReader{}
 	eventBuffers.Put(&buf)
 }
+
+// LastID is the id of the newest event that has ended with one, whatever its
+// type and even without data. Given is false when there was none yet; the id is
+// empty when the stream took it back, or when no header can carry it.
+func (r *EventReader) LastID() (id string, given bool) { return r.lastID, r.given }
+
+// Retry is how long the stream asked to wait before coming back, or zero.
+func (r *EventReader) Retry() time.Duration { return r.retry }
+
+// Events counts the events that have ended, those that were skipped included.
+func (r *EventReader) Events() int { return r.events }
 
 // Next returns the data of the next event of the default type. Other types,
 // comments, ids, retry times and events without data are skipped. The data is
@@ -128,7 +153,7 @@ func (r *EventReader) take(part []byte) bool {
 	l := &r.line
 	if l.field == fieldUnknown {
 		name, value, found := bytes.Cut(part, []byte{':'})
-		l.head = appendWord(l.head, name)
+		l.head = appendMost(l.head, name, maxWord)
 		if !found {
 			return true
 		}
@@ -139,8 +164,10 @@ func (r *EventReader) take(part []byte) bool {
 		part = bytes.TrimPrefix(part, []byte{' '})
 	}
 	switch {
-	case l.field == fieldEvent:
-		l.kind = appendWord(l.kind, part)
+	case l.field == fieldEvent, l.field == fieldRetry:
+		l.kind = appendMost(l.kind, part, maxWord)
+	case l.field == fieldID:
+		l.kind = appendMost(l.kind, part, maxID+1)
 	case l.field == fieldData && len(r.data)+len(part) > r.limit:
 		return false
 	case l.field == fieldData:
@@ -158,6 +185,9 @@ func (r *EventReader) endLine() bool {
 		blank = len(l.head) == 0
 	}
 	r.begun = true
+	if blank {
+		r.endEvent()
+	}
 	switch {
 	case blank && !r.other && len(r.data) > 1:
 		l.reset()
@@ -168,9 +198,39 @@ func (r *EventReader) endLine() bool {
 		r.data = append(r.data, '\n')
 	case l.field == fieldEvent:
 		r.other = len(l.kind) > 0 && string(l.kind) != "message"
+	case l.field == fieldID && bytes.IndexByte(l.kind, 0) < 0:
+		r.pendingID, r.named = sendable(l.kind), true
+	case l.field == fieldRetry:
+		r.setRetry(l.kind)
 	}
 	l.reset()
 	return false
+}
+
+// endEvent notes what a blank line makes valid.
+func (r *EventReader) endEvent() {
+	if r.named || r.other || len(r.data) > 0 {
+		r.events++
+	}
+	if r.named {
+		r.lastID, r.given, r.named = r.pendingID, true, false
+	}
+}
+
+// sendable returns id if a header can carry it, or nothing.
+func sendable(id []byte) string {
+	if len(id) > maxID || bytes.ContainsFunc(id, unicode.IsControl) {
+		return ""
+	}
+	return string(id)
+}
+
+// setRetry takes a retry time of digits only, in milliseconds, as the standard
+// has it.
+func (r *EventReader) setRetry(digits []byte) {
+	if ms, err := strconv.ParseUint(string(digits), 10, 63); err == nil {
+		r.retry = time.Duration(min(ms, uint64(maxRetryAfter/time.Millisecond))) * time.Millisecond
+	}
 }
 
 func (l *lineState) reset() {
@@ -187,14 +247,18 @@ func (r *EventReader) name() field {
 		return fieldData
 	case "event":
 		return fieldEvent
+	case "id":
+		return fieldID
+	case "retry":
+		return fieldRetry
 	default:
 		return fieldIgnored
 	}
 }
 
-// appendWord appends as much of part as can make a difference.
-func appendWord(word, part []byte) []byte {
-	return append(word, part[:min(len(part), maxWord-len(word))]...)
+// appendMost appends as much of part as can make a difference.
+func appendMost(word, part []byte, most int) []byte {
+	return append(word, part[:min(len(part), most-len(word))]...)
 }
 
 // fill reads more.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmaxmax/go-sse"
@@ -63,6 +64,50 @@ func TestEventReader(t *testing.T) {
 				}
 				if diff := cmp.Diff(c.want, got); diff != "" {
 					t.Errorf("events (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestEventReaderPosition(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<10)
+	for name, c := range map[string]struct {
+		stream string
+		id     string
+		given  bool
+		retry  time.Duration
+		events int
+	}{
+		"nothing":                                {"", "", false, 0, 0},
+		"comments and retries are no events":     {": hi\n\nretry: 10\n\n", "", false, 10 * time.Millisecond, 0},
+		"B-U3 a priming event":                   {"id: 1\ndata:\n\n", "1", true, 0, 1},
+		"an id alone":                            {"id: 1\n\n", "1", true, 0, 1},
+		"the last one counts":                    {"id: 1\ndata: a\n\nid:2\nid: 3\ndata: b\n\n", "3", true, 0, 2},
+		"an event without one keeps it":          {"id: 1\ndata: a\n\ndata: b\n\n", "1", true, 0, 2},
+		"an event of another type counts":        {"event: ping\nid: 1\ndata: a\n\n", "1", true, 0, 1},
+		"an unfinished event does not":           {"id: 1\ndata: a\n\nid: 2\ndata: b\n", "1", true, 0, 1},
+		"it can be taken back":                   {"id: 1\ndata: a\n\nid\ndata: b\n\n", "", true, 0, 2},
+		"NUL makes it none":                      {"id: 1\n\nid: 2\x00\n\n", "1", true, 0, 1},
+		"a control character fits no header":     {"id: 1\n\nid: 2\x01\n\n", "", true, 0, 2},
+		"any text does":                          {"id: a \u00e9: b\n\n", "a \u00e9: b", true, 0, 1},
+		"a long one":                             {"id: " + long + "\n\n", long, true, 0, 1},
+		"one that is too long":                   {"id: 1\n\nid: " + long + "x\n\n", "", true, 0, 2},
+		"a retry that is no number":              {"retry: 10\nretry: 1.5\nretry: -1\nretry:\nretry: +2\n\n", "", false, 10 * time.Millisecond, 0},
+		"a retry in an unfinished event":         {"retry: 500", "", false, 0, 0},
+		"a retry of more than anyone would wait": {"retry: 99999999999999999999\n", "", false, maxRetryAfter, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, read := range []io.Reader{strings.NewReader(c.stream), iotest.OneByteReader(strings.NewReader(c.stream))} {
+				events := NewEventReader(read, 1<<10)
+				for err := error(nil); err == nil; {
+					_, err = events.Next()
+				}
+				id, given := events.LastID()
+				if id != c.id || given != c.given || events.Retry() != c.retry || events.Events() != c.events {
+					t.Errorf("id %q (%v), retry %v, %d events", id, given, events.Retry(), events.Events())
 				}
 			}
 		})
@@ -139,7 +184,7 @@ func FuzzEventReader(f *testing.F) {
 		if body := bytes.TrimLeft(stream, "\r\n"); len(body) < len(stream) && bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) {
 			t.Skip("a mark that is none")
 		}
-		want := oracle(stream)
+		want, id := oracle(stream)
 		got, err := readEvents(&stepper{stream, int(step)%16 + 1}, 1<<20)
 		if err != io.EOF { //nolint:errorlint // exactly this
 			t.Fatalf("ended with %v", err)
@@ -147,20 +192,33 @@ func FuzzEventReader(f *testing.F) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-library +ours):\n%s", stream, diff)
 		}
+		if ours := lastID(stream); ours != "" && id != "" && ours != id {
+			t.Errorf("%q: last id %q, the library says %q", stream, ours, id)
+		}
 	})
 }
 
-func oracle(stream []byte) []string {
-	var want []string
+func lastID(stream []byte) string {
+	events := NewEventReader(bytes.NewReader(stream), 1<<20)
+	defer events.Release()
+	for err := error(nil); err == nil; {
+		_, err = events.Next()
+	}
+	id, _ := events.LastID()
+	return id
+}
+
+func oracle(stream []byte) (want []string, id string) {
 	for ev, err := range sse.Read(bytes.NewReader(stream), &sse.ReadConfig{MaxEventSize: 1 << 20}) {
 		if err != nil {
 			break
 		}
+		id = ev.LastEventID
 		if ev.Data != "" && (ev.Type == "" || ev.Type == "message") {
 			want = append(want, ev.Data)
 		}
 	}
-	return want
+	return want, id
 }
 
 // stepper returns a few bytes at a time.

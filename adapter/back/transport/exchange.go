@@ -78,8 +78,18 @@ func (x *Exchange) Send(verb string, header http.Header, msg []byte) *Failure {
 	return nil
 }
 
-// Head is the head of the answer: what Send got, or nil.
-func (x *Exchange) Head() *http.Response { return x.resp }
+// Continue says that the exchange goes on with what an earlier one has sent: its
+// failures are those of a request that may have reached the server.
+func (x *Exchange) Continue() { x.body.started.Store(true) }
+
+// Status is the HTTP status of the answer that Send got.
+func (x *Exchange) Status() int { return x.resp.StatusCode }
+
+// Header is a header of the answer that Send got, or empty.
+func (x *Exchange) Header(name string) string { return x.resp.Header.Get(name) }
+
+// Empty reports whether the answer that Send got has no body.
+func (x *Exchange) Empty() bool { return x.resp.ContentLength == 0 }
 
 // Watch is the watchdog of the exchange.
 func (x *Exchange) Watch() *Watchdog { return x.watch }
