@@ -1,6 +1,7 @@
 package legacy_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
@@ -22,6 +23,15 @@ func TestCloseIsBounded(t *testing.T) {
 			if took := time.Since(begun); took != 10*time.Second {
 				t.Errorf("took %v", took)
 			}
+		})
+	})
+	t.Run("B-U5 nothing is sent when there is no time any more", func(t *testing.T) {
+		bubble(t, nil, nil, func(t *testing.T, f *fake) {
+			s := f.open()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			s.Close(ctx)
+			f.want("DELETE", 0)
 		})
 	})
 	t.Run("what is under way fails", func(t *testing.T) {

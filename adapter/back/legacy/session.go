@@ -92,8 +92,8 @@ func (s *session) lose() {
 }
 
 // Close implements [port.Session]. Requests under way fail. A session that the
-// server has given no id, or has forgotten, needs no end there; refusals of the
-// DELETE are ignored (B-U5).
+// server has given no id, or has forgotten, needs no end there, and gets none when
+// ctx has ended already; refusals of the DELETE are ignored (B-U5).
 func (s *session) Close(ctx context.Context) {
 	s.closing.Do(func() {
 		known := s.ticket.ID != "" && !s.gone()
@@ -102,7 +102,7 @@ func (s *session) Close(ctx context.Context) {
 		s.mu.Unlock()
 		s.lose()
 		s.cancel(transport.ErrClosed)
-		if known {
+		if known && ctx.Err() == nil {
 			s.delete(ctx)
 		}
 		s.work.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/back/transport"
@@ -34,23 +35,21 @@ func (s *session) awaitStream(ctx context.Context) {
 // stand keeps the standing stream open until the session ends or it turns out
 // that the server offers none (B-U3).
 func (s *session) stand() {
-	x := &exchange{s: s}
-	for _, msg := range s.early {
-		x.hand(msg)
-	}
-	s.early = nil
 	var (
 		at     position
-		known  bool // the first answer is there
 		opened bool // there was a stream
 	)
+	answered := sync.OnceFunc(func() {
+		close(s.streams)
+		x := s.exchange(s.ctx, listening, s.c.times.Accept)
+		defer x.Close()
+		for _, msg := range s.early {
+			x.hand(msg)
+		}
+		s.early = nil
+	})
 	for {
-		failed, streamed := s.listen(&at, func() {
-			if !known {
-				known = true
-				close(s.streams)
-			}
-		})
+		failed, streamed := s.listen(&at, answered)
 		opened = opened || streamed
 		if s.streaming.Err() != nil || !s.reopens(&at, failed, streamed, opened) {
 			return

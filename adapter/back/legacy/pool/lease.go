@@ -1,0 +1,121 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// Lease is the use of a session until it is released. It is safe for concurrent
+// use.
+type Lease struct {
+	p     *Pool
+	mode  Mode
+	key   Key
+	hello port.Hello
+	// renewing holds one value while the session is being exchanged.
+	renewing chan struct{}
+
+	// m and released are guarded by the pool's lock.
+	m        *Member
+	released bool
+}
+
+// Member is the session that is lent now: it changes when the server has
+// forgotten the one before.
+func (l *Lease) Member() *Member {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	return l.m
+}
+
+// Session is the session of [Lease.Member].
+func (l *Lease) Session() port.Session { return l.Member().session }
+
+// Do performs a request. When the server has forgotten the session, and has run
+// nothing, it is performed once more in a new one (B-U4), in which nothing of the
+// old one exists. The errors are those of [port.Session], of opening a session,
+// and those of [Pool.Get].
+func (l *Lease) Do(ctx context.Context, call port.SessionCall) (wire.Value, error) {
+	m := l.Member()
+	result, err := m.session.Do(ctx, call)
+	if !errors.Is(err, port.ErrSessionLost) {
+		return result, err
+	}
+	if err = l.renew(ctx, m); err != nil {
+		return "", err
+	}
+	return l.Session().Do(ctx, call)
+}
+
+// renew exchanges the lost session of the lease for another.
+func (l *Lease) renew(ctx context.Context, lost *Member) error {
+	select {
+	case l.renewing <- struct{}{}:
+		defer func() { <-l.renewing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	l.p.mu.Lock()
+	l.p.drop(lost)
+	done, released := l.m != lost, l.released
+	l.p.mu.Unlock()
+	switch {
+	case released:
+		return port.ErrSessionLost
+	case done:
+		return nil // by another request of the same lease
+	}
+	next, err := l.p.Get(ctx, l.key, l.hello, l.mode)
+	if err != nil {
+		return err
+	}
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	if l.released {
+		next.release()
+		return port.ErrSessionLost
+	}
+	fresh := next.m
+	lost.put(l)
+	next.released = true
+	if l.m = fresh; l.mode == Exclusive {
+		fresh.holder = l
+	}
+	return nil
+}
+
+// Pin keeps the session at the server beyond the lease: something lives in it,
+// such as a task, a parked call or a subscription (B-U5). Unpin ends that; it may
+// be called again. A session that the server has forgotten is not kept.
+func (l *Lease) Pin() (unpin func()) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	m := l.m
+	m.use()
+	m.pins++
+	return sync.OnceFunc(func() {
+		l.p.mu.Lock()
+		defer l.p.mu.Unlock()
+		m.pins--
+		l.p.settle(m)
+	})
+}
+
+// Release gives the session back. It may be called again.
+func (l *Lease) Release() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.release()
+}
+
+func (l *Lease) release() {
+	if l.released {
+		return
+	}
+	l.released = true
+	l.m.put(l)
+}
