@@ -183,3 +183,10 @@ func (r *rig) wantEnded(want string) {
 func id(l *pool.Lease) string { return l.Session().Ticket().ID }
 
 var errRefused = errors.New("refused")
+
+// nth is the n-th session that was begun, from 0.
+func (b *back) nth(n int) *session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sessions[n]
+}

@@ -1,9 +1,6 @@
 package pool
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
 // wake lets all who wait for a session look again.
 func (p *Pool) wake() {
@@ -93,16 +90,9 @@ func (p *Pool) end(m *Member) {
 		return
 	}
 	m.closed = true
-	ctx := p.ending
 	if m.pins > 0 {
-		ctx = over
+		p.work.Go(func() { m.session.Close(p.over) })
+		return
 	}
-	p.work.Go(func() { m.session.Close(ctx) })
+	p.work.Go(func() { m.session.Close(p.ending) })
 }
-
-// over is a context that has ended.
-var over = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()

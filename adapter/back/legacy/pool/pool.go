@@ -12,10 +12,11 @@ import (
 // Pool holds the sessions at one server. It is safe for concurrent use.
 type Pool struct {
 	o Options
-	// opening ends with Close, ending when Close has no more time.
-	opening, ending context.Context
-	stop, giveUp    context.CancelCauseFunc
-	work            sync.WaitGroup
+	// opening ends with Close, ending when Close has no more time, and over has
+	// ended.
+	opening, ending, over context.Context
+	stop, giveUp          context.CancelCauseFunc
+	work                  sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -30,6 +31,9 @@ func New(o Options) *Pool {
 	p := &Pool{o: o.orDefault(), members: map[Key][]*Member{}, changed: make(chan struct{})}
 	p.opening, p.stop = context.WithCancelCause(context.Background())
 	p.ending, p.giveUp = context.WithCancelCause(context.Background())
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	p.over = over
 	return p
 }
 
@@ -192,8 +196,11 @@ func (p *Pool) hello(m *Member, hello port.Hello) port.Hello {
 // nothing of the pool is left running. Those that are pinned live on at the
 // server. Ending ctx makes it hurry.
 func (p *Pool) Close(ctx context.Context) {
-	hurry := context.AfterFunc(ctx, func() { p.giveUp(context.Cause(ctx)) })
-	defer hurry()
+	if ctx.Err() != nil {
+		p.giveUp(context.Cause(ctx))
+	}
+	calm := context.AfterFunc(ctx, func() { p.giveUp(context.Cause(ctx)) })
+	defer calm()
 	p.mu.Lock()
 	p.closed = true
 	for _, members := range p.members {
