@@ -83,6 +83,15 @@ func WriteError(c *gin.Context, status int, id jsonrpc.ID, e *jsonrpc.Error) {
 	c.Data(status, JSON, jsonrpc.AppendError(nil, id, e))
 }
 
+// EchoedID is the id by which a client recognises the refusal of its message. The
+// id of an answer is the bridge's own: echoed, it would name another request.
+func EchoedID(msg *jsonrpc.Message) jsonrpc.ID {
+	if msg.Raw.Get("result").Present() || msg.Raw.Get("error").Present() {
+		return ""
+	}
+	return msg.ID
+}
+
 func invalidRequest(format string, args ...any) *jsonrpc.Error {
 	return jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+format, args...)
 }

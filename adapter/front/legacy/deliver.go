@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
@@ -109,26 +110,26 @@ func (f *Face) serve(rep *reply, st *stream, rd *reader, after int64) {
 func (st *stream) place(seq int64) string { return st.id + ":" + strconv.FormatInt(seq, 10) }
 
 // follow writes the events of a stream until its end, or that of the connection.
-func follow(ctx context.Context, ev *events, st *stream, rd *reader) {
+func follow(ctx context.Context, ev *edge.Events, st *stream, rd *reader) {
 	for ctx.Err() == nil {
 		e, found := st.next(rd)
 		switch found {
 		case over:
 			return
 		case some:
-			if ev.message(st.place(e.seq), e.msg) != nil {
+			if ev.Message(st.place(e.seq), e.msg) != nil {
 				return
 			}
 			continue
 		case idle:
 		}
-		timer := ev.f.Env.NewTimer(heartbeat)
+		timer := st.l.f.Env.NewTimer(edge.Heartbeat)
 		var err error
 		select {
 		case <-rd.wake:
 		case <-rd.kicked:
 		case <-timer.C:
-			err = ev.comment()
+			err = ev.Comment()
 		case <-ctx.Done():
 		}
 		timer.Stop()

@@ -36,18 +36,18 @@ func (f *Face) post(c *gin.Context, backend string) {
 		return
 	}
 	if err != nil {
-		edge.WriteError(c, http.StatusBadRequest, echoed(&msg), jsonrpc.FromDecode(err))
+		edge.WriteError(c, http.StatusBadRequest, edge.EchoedID(&msg), jsonrpc.FromDecode(err))
 		return
 	}
 	if err := checkMessage(c, &msg, backend); err != nil {
-		edge.WriteError(c, http.StatusBadRequest, echoed(&msg), err)
+		edge.WriteError(c, http.StatusBadRequest, edge.EchoedID(&msg), err)
 		return
 	}
 	if msg.Kind == jsonrpc.KindRequest && msg.Method == legacy2025.MethodInitialize {
 		f.initialize(c, backend, msg, accepts)
 		return
 	}
-	s, l, ok := f.join(c, backend, echoed(&msg))
+	s, l, ok := f.join(c, backend, edge.EchoedID(&msg))
 	if !ok {
 		return
 	}
@@ -60,15 +60,6 @@ func (f *Face) post(c *gin.Context, backend string) {
 	case jsonrpc.KindResult, jsonrpc.KindError:
 		f.answer(c, s, l, msg)
 	}
-}
-
-// echoed is the id by which a client recognises the refusal of its message. The
-// id of an answer is the bridge's own: echoed, it would name another request.
-func echoed(msg *jsonrpc.Message) jsonrpc.ID {
-	if msg.Raw.Get("result").Present() || msg.Raw.Get("error").Present() {
-		return ""
-	}
-	return msg.ID
 }
 
 // notification serves a notification. It is never answered.

@@ -45,12 +45,12 @@ func (r *reply) answers(st *stream) {
 // body writes a plain body.
 func (r *reply) body(status int, msg []byte) {
 	if status != http.StatusOK {
-		r.c.Header("WWW-Authenticate", challenge(status))
+		r.c.Header("WWW-Authenticate", edge.Challenge(status))
 	}
 	r.c.Header("Content-Type", edge.JSON)
 	r.c.Header("Content-Length", strconv.Itoa(len(msg)))
 	r.c.Status(status)
-	b := newBody(r.c, r.f)
+	b := edge.NewWriter(r.c, r.f.Env)
 	_, _ = b.Write(msg) // there is nobody to tell when a client has left
 }
 
@@ -62,7 +62,7 @@ func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
 		return
 	}
 	if ev, err := openEvents(r.c, r.f, ""); err == nil {
-		_ = ev.message("", response)
+		_ = ev.Message("", response)
 	}
 }
 
@@ -90,24 +90,10 @@ func (f *Face) render(ctx context.Context, msg jsonrpc.Message, out port.Outcome
 	if response = f.Filter(msg.Method, response); len(response) == 0 {
 		response = jsonrpc.AppendError(nil, msg.ID, errInternal)
 	}
-	return response, refusal(out.Err)
-}
-
-// refusal is the status of an answer in a plain body.
-func refusal(err error) int {
-	var upstream *port.UpstreamError
-	if errors.As(err, &upstream) && (upstream.Status == http.StatusUnauthorized || upstream.Status == http.StatusForbidden) {
-		return upstream.Status
+	if status = edge.Refused(out.Err); status == 0 {
+		status = http.StatusOK
 	}
-	return http.StatusOK
-}
-
-// challenge is the bridge's own; nothing of the backend's is passed on.
-func challenge(status int) string {
-	if status == http.StatusForbidden {
-		return `Bearer error="insufficient_scope"`
-	}
-	return "Bearer"
+	return response, status
 }
 
 // array joins responses into one JSON array.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -84,15 +85,6 @@ func (s *session) caller(authorization string) port.Caller {
 	}
 }
 
-// principal names the owner behind a credential, or returns "" without one.
-func (f *Face) principal(authorization string) string {
-	if authorization == "" {
-		return ""
-	}
-	sum := f.Keys.Hash("credential", []byte(authorization))
-	return "credential:" + hex.EncodeToString(sum[:])
-}
-
 func (f *Face) sessionKey(id string) string {
 	sum := f.Keys.Hash("session id", []byte(id))
 	return "session/" + hex.EncodeToString(sum[:16])
@@ -119,7 +111,7 @@ func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
 	}
 	// A session that began without a credential belongs to whoever knows its
 	// id, also after a backend has asked that client to authenticate.
-	if s.Backend != backend || s.Principal != "" && s.Principal != f.principal(c.GetHeader("Authorization")) {
+	if s.Backend != backend || s.Principal != "" && s.Principal != edge.Principal(f.Keys, c.GetHeader("Authorization")) {
 		return nil, errUnknownSession
 	}
 	return s, f.touch(c.Request.Context(), s)
@@ -197,7 +189,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	return &session{
 		id: id, key: f.sessionKey(id),
 		record: record{
-			Backend: backend, Principal: f.principal(c.GetHeader("Authorization")), Address: c.RemoteIP(),
+			Backend: backend, Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: c.RemoteIP(),
 		},
 	}, nil
 }

@@ -1,0 +1,102 @@
+package edge
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/tmaxmax/go-sse"
+
+	"github.com/taskbridge/taskbridge/internal/env"
+)
+
+const (
+	// Heartbeat is the longest silence on an event stream (A-R3, B-L1).
+	Heartbeat = 15 * time.Second
+	// writeTimeout is how long a client may take to read one piece of an answer.
+	writeTimeout = 30 * time.Second
+	// pieceSize is the size of such a piece in bytes.
+	pieceSize = 64 << 10
+)
+
+// Extend gives a client time for the next piece of an answer. Not every
+// connection has deadlines; without them a write just waits.
+func Extend(w http.ResponseWriter, e env.Env) {
+	_ = http.NewResponseController(w).SetWriteDeadline(e.Now().Add(writeTimeout))
+}
+
+// Writer writes an answer of any size to a client that may be slow, but must not
+// stop reading. It is not safe for concurrent use.
+type Writer struct {
+	env  env.Env
+	w    gin.ResponseWriter
+	left int // of the piece for which the deadline was set
+}
+
+// NewWriter returns a writer of the answer to a request.
+func NewWriter(c *gin.Context, e env.Env) Writer { return Writer{env: e, w: c.Writer} }
+
+// Write implements [io.Writer].
+func (w *Writer) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		if w.left == 0 {
+			Extend(w.w, w.env)
+			w.left = pieceSize
+		}
+		var written int
+		written, err = w.w.Write(p[n:min(len(p), n+w.left)])
+		n += written
+		w.left -= written
+	}
+	return n, err
+}
+
+// Flush sends what is buffered, and the headers ahead of it.
+func (w *Writer) Flush() {
+	if w.left == 0 {
+		Extend(w.w, w.env)
+		w.left = pieceSize
+	}
+	w.w.Flush()
+}
+
+// Events writes an answer that is an event stream.
+type Events struct{ Writer }
+
+// NewEvents begins an event stream. Its headers are sent with whatever comes
+// first.
+func NewEvents(c *gin.Context, e env.Env) *Events {
+	h := c.Writer.Header()
+	h.Set("Content-Type", EventStream)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	c.Status(http.StatusOK)
+	return &Events{NewWriter(c, e)}
+}
+
+// Message writes one message as one event; an empty id is none.
+func (ev *Events) Message(id string, msg []byte) error {
+	var m sse.Message
+	if id != "" {
+		m.ID = sse.ID(id)
+	}
+	m.AppendData(string(msg))
+	return ev.Send(&m)
+}
+
+// Comment keeps proxies from closing a silent stream.
+func (ev *Events) Comment() error {
+	var m sse.Message
+	m.AppendComment("keep-alive")
+	return ev.Send(&m)
+}
+
+// Send writes an event.
+func (ev *Events) Send(m *sse.Message) error {
+	ev.left = 0 // the last write may be long ago
+	if _, err := m.WriteTo(&ev.Writer); err != nil {
+		return err
+	}
+	ev.Flush()
+	return nil
+}
