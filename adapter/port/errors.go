@@ -59,6 +59,11 @@ func (e *CauseError) RPC() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: e.Public}
 }
 
+// ErrDraining is the cause with which a face ends exchanges when the bridge stops:
+// subscriptions first, so that they can finish with a result, and at last whatever
+// is left.
+var ErrDraining = error(&CauseError{Text: "the bridge is draining", Public: "the bridge is shutting down"})
+
 // ErrSessionLost says that a backend does not know a session any more. What was
 // asked has not been run.
 var ErrSessionLost = errors.New("the backend has forgotten the session")

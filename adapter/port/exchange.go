@@ -11,8 +11,9 @@ import (
 type Caller struct {
 	// Session is the face's session id, or empty where the era has none.
 	Session string
-	// Principal is the opaque owner of tasks, sessions and cursors. It is never
-	// empty on the legacy face; equal principals are the same owner.
+	// Principal is the opaque owner of tasks, sessions and cursors; equal
+	// principals are the same owner. It is never empty on the legacy face, and
+	// empty for an anonymous caller of the modern one.
 	Principal string
 	// Version is the protocol revision negotiated with the client.
 	Version string
@@ -20,8 +21,9 @@ type Caller struct {
 	ClientInfo wire.Value
 	// Capabilities is the client's capabilities object as received.
 	Capabilities wire.Value
-	// Tasks is true when initialize has offered tasks to this session. A session
-	// keeps what it was offered (A-T1).
+	// Tasks is true when initialize has offered tasks to this session, which keeps
+	// what it was offered (A-T1); on the modern face, when the request itself
+	// declares the tasks extension (B-L3).
 	Tasks bool
 	// LogLevel is the level the client asked for, or empty when it never did.
 	LogLevel string
@@ -94,6 +96,16 @@ type Crossing interface {
 	// EndSession says that the client gave its session up. Tasks owned by the
 	// session alone become unreachable and are cancelled (A-L11).
 	EndSession(ctx context.Context, backend string, caller Caller)
+}
+
+// ParamChecker knows which arguments of its tools a backend wants mirrored in
+// headers.
+type ParamChecker interface {
+	// CheckParams checks the Mcp-Param-* headers of a tools/call against its
+	// arguments (§3.8). The function header returns the values of a field by its
+	// name. Nil means that nothing is wrong with them, also where the tool is
+	// unknown. It may have to ask the backend.
+	CheckParams(ctx context.Context, x *Exchange, header func(name string) []string) error
 }
 
 // Subscriber is a session that is told about changes while it has a stream.

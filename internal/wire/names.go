@@ -24,6 +24,9 @@ const TasksExtension = Prefix + "tasks"
 // object; the dot in the identifier is escaped.
 const TasksExtensionPath = `extensions.io\.modelcontextprotocol/tasks`
 
+// MethodInitialize begins a session in the revisions that have them.
+const MethodInitialize = "initialize"
+
 // Protocol revisions by which an edge recognises an era.
 const (
 	Version20260728 = "2026-07-28"

@@ -1,0 +1,121 @@
+package modern
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// post serves POST: one message, which has to be a request to be answered.
+func (f *Face) post(c *gin.Context, route Route) {
+	if err := f.enter(c); err != nil {
+		(&reply{f: f, c: c}).refuse("", err)
+		return
+	}
+	defer f.leave()
+	room, ok := f.budget.Take(c, f.Limits.Body)
+	if !ok {
+		return
+	}
+	defer room.Release()
+	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
+	if err != nil {
+		return
+	}
+	room.Keep(len(body))
+	accepts := edge.ParseAccept(c.Request)
+	if !accepts.JSON && !accepts.EventStream {
+		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s or %s", edge.JSON, edge.EventStream))
+		return
+	}
+	msg, err := jsonrpc.Read(body)
+	switch {
+	case err != nil:
+		edge.WriteError(c, http.StatusBadRequest, edge.EchoedID(&msg), jsonrpc.FromDecode(err))
+	case msg.NullID():
+		edge.WriteError(c, http.StatusBadRequest, "", invalid("id: want a string or an integer"))
+	case msg.Kind == jsonrpc.KindRequest:
+		f.request(c, route, msg, accepts)
+	case msg.Kind == jsonrpc.KindNotification:
+		c.Status(http.StatusAccepted) // there is none that means anything here (Q37)
+	default:
+		edge.WriteError(c, http.StatusBadRequest, "", invalid("message: want no response: nothing was asked"))
+	}
+}
+
+// request serves a request to its end.
+func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts edge.Accepts) {
+	rep := &reply{f: f, c: c, accepts: accepts, msg: msg}
+	r, err := judge(c.Request.Header, msg, route)
+	switch {
+	case err != nil:
+		rep.end(port.Fail(err))
+		return
+	case r.method.listens && !accepts.EventStream:
+		rep.end(port.Fail(errNeedsEvents))
+		return
+	case r.unnamed:
+		f.unnamed.Add(1)
+	}
+	x := f.exchange(c, route, r)
+	s := newStream(c.Request.Context(), rep)
+	if r.method.listens {
+		s.caller = subscriber(c, x.Caller)
+	}
+	if err := f.begin(c, s); err != nil {
+		s.cancel(err)
+		rep.end(port.Fail(err))
+		return
+	}
+	defer f.end(s)
+	x.Stream = s
+	s.watch()
+	s.end(f.outcome(s, x, c.Request.Header))
+}
+
+// subscriber is under what name the subscriptions of a caller are counted.
+func subscriber(c *gin.Context, caller port.Caller) string {
+	if caller.Principal == "" {
+		return "address:" + c.RemoteIP()
+	}
+	return caller.Principal
+}
+
+// exchange is a request on its way to the crossing. Its caller is what the request
+// itself says and shows (B-L3).
+func (f *Face) exchange(c *gin.Context, route Route, r *request) *port.Exchange {
+	authorization := c.GetHeader("Authorization")
+	return &port.Exchange{
+		Backend: route.Backend,
+		Caller: port.Caller{
+			Principal: edge.Principal(f.Keys, authorization), Version: ext2026.Version,
+			ClientInfo: r.meta.ClientInfo, Capabilities: r.meta.Capabilities.Raw(),
+			Tasks: r.meta.Capabilities.Tasks(), LogLevel: string(r.meta.LogLevel),
+			Authorization: authorization,
+		},
+		Message: r.msg,
+		Push:    func(string, []byte) {}, // there is no stream outside an exchange
+	}
+}
+
+// outcome performs an exchange. A fault of the bridge ends this exchange and no
+// other, and its client is told.
+func (f *Face) outcome(s *stream, x *port.Exchange, header http.Header) (out port.Outcome) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			port.LogFault(s.ctx, f.Logger, fault)
+			out = port.Fail(errInternal)
+		}
+	}()
+	if x.Message.Method == ext2026.MethodToolsCall {
+		if err := f.Params.CheckParams(s.ctx, x, header.Values); err != nil {
+			return port.Fail(err)
+		}
+	}
+	return f.Crossing.Request(s.ctx, x)
+}
