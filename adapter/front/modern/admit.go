@@ -33,19 +33,17 @@ func (f *Face) enter(c *gin.Context) error {
 		return busy(c, "1", errRequests)
 	}
 	f.requests++
-	f.work.Add(1)
 	return nil
 }
 
 func (f *Face) leave() {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.requests--
-	f.mu.Unlock()
-	f.work.Done()
 }
 
 // begin registers a stream, so that it can be ended, up to its [Face.end]. That of
-// a subscription is counted.
+// a subscription is counted. Its exchange has begun, and ends with [Face.outcome].
 func (f *Face) begin(c *gin.Context, s *stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,6 +54,7 @@ func (f *Face) begin(c *gin.Context, s *stream) error {
 		return busy(c, "30", errStreams)
 	}
 	f.running[s] = struct{}{}
+	f.work.Add(1)
 	if s.caller != "" {
 		f.streams[s.caller]++
 	}

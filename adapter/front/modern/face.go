@@ -53,7 +53,7 @@ type Face struct {
 
 	budget  *edge.Budget
 	unnamed atomic.Int64
-	work    sync.WaitGroup // requests
+	work    sync.WaitGroup // exchanges
 
 	mu       sync.Mutex
 	draining bool
@@ -124,7 +124,8 @@ func (f *Face) Close(ctx context.Context) error {
 	return f.Wait(ctx)
 }
 
-// Wait returns when no request is handled any more, or ctx is done.
+// Wait returns when no exchange runs any more, or ctx is done. Answers may still be
+// on their way.
 func (f *Face) Wait(ctx context.Context) error {
 	return env.Join(ctx, &f.work)
 }

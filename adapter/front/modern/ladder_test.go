@@ -217,7 +217,9 @@ func TestMethods(t *testing.T) {
 }
 
 func TestParams(t *testing.T) {
-	bad := func(path, want string) string { return failed("1", "-32602", "Invalid params: params."+path+": want "+want, "") }
+	bad := func(path, want string) string {
+		return failed("1", "-32602", "Invalid params: params."+path+": want "+want, "")
+	}
 	tasks := func(method, params string) post { return asking("1", method, params, metaTasks) }
 	run(t, []row{
 		{"§1.8 a call without name", ask("1", "tools/call", ""), 200, bad("name", "a string")},

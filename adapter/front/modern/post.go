@@ -106,6 +106,7 @@ func (f *Face) exchange(c *gin.Context, route Route, r *request) *port.Exchange 
 // outcome performs an exchange. A fault of the bridge ends this exchange and no
 // other, and its client is told.
 func (f *Face) outcome(s *stream, x *port.Exchange, header http.Header) (out port.Outcome) {
+	defer f.work.Done()
 	defer func() {
 		if fault := recover(); fault != nil {
 			port.LogFault(s.ctx, f.Logger, fault)

@@ -391,7 +391,9 @@ func failed(id, code, message, data string) string {
 	return `{"jsonrpc":"2.0"` + id + `,"error":{"code":` + code + `,"message":"` + message + `"` + data + `}}`
 }
 
-func result(id, result string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}` }
+func result(id, result string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`
+}
 
 func note(n string) []byte {
 	return []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"n":` + n + `}}`)

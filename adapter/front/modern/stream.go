@@ -3,7 +3,6 @@ package modern
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
@@ -31,8 +30,8 @@ type stream struct {
 	conn context.Context
 	gone context.CancelFunc
 
-	mu      sync.Mutex
-	over    bool
+	// turn is held by whoever writes, and guards what follows.
+	turn    chan struct{}
 	written time.Time   // the last sign of life
 	stop    func() bool // stops the next beat
 }
@@ -41,7 +40,7 @@ var _ port.Stream = (*stream)(nil)
 
 // newStream returns the stream of a request whose connection has this context.
 func newStream(ctx context.Context, rep *reply) *stream {
-	s := &stream{rep: rep, stop: func() bool { return false }}
+	s := &stream{rep: rep, turn: make(chan struct{}, 1), stop: func() bool { return false }}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.conn, s.gone = context.WithCancel(ctx)
 	return s
@@ -69,19 +68,35 @@ func (s *stream) Send(msg []byte) error {
 	if s.rep.accepts.EventStream {
 		msg = f.Filter(s.rep.msg.Method, msg)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.over || s.conn.Err() != nil:
+	if !s.take() {
 		return errGone
-	case !s.rep.accepts.EventStream || len(msg) == 0:
+	}
+	defer s.pass()
+	if !s.rep.accepts.EventStream || len(msg) == 0 {
 		return nil
 	}
 	return s.wrote(s.rep.stream().Message("", msg))
 }
 
+// take waits for the turn to write. It reports false once there is nobody to write
+// to.
+func (s *stream) take() bool {
+	select {
+	case s.turn <- struct{}{}:
+	case <-s.conn.Done():
+		return false
+	}
+	if s.conn.Err() != nil {
+		s.pass()
+		return false
+	}
+	return true
+}
+
+func (s *stream) pass() { <-s.turn }
+
 // wrote notes that something was written. A client that cannot be written to has
-// left. The lock is held.
+// left. The turn is held.
 func (s *stream) wrote(err error) error {
 	if err != nil {
 		s.gone()
@@ -94,11 +109,10 @@ func (s *stream) wrote(err error) error {
 
 // watch keeps a client that takes a stream from long silence (B-L1).
 func (s *stream) watch() {
-	if !s.rep.accepts.EventStream {
+	if !s.rep.accepts.EventStream || !s.take() {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.pass()
 	s.written = s.rep.f.Env.Now()
 	s.stop = s.rep.f.Env.AfterFunc(edge.Heartbeat, s.beat)
 }
@@ -106,11 +120,10 @@ func (s *stream) watch() {
 // beat writes a comment if nothing was written for a while. An answer that takes
 // this long becomes a stream by it.
 func (s *stream) beat() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over || s.conn.Err() != nil {
+	if !s.take() {
 		return
 	}
+	defer s.pass()
 	left := edge.Heartbeat - s.rep.f.Env.Now().Sub(s.written)
 	if left <= 0 {
 		left = edge.Heartbeat
@@ -124,9 +137,8 @@ func (s *stream) beat() {
 // end writes the answer, unless there is nobody left to read it. Nothing can be
 // sent any more.
 func (s *stream) end(out port.Outcome) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
+	s.turn <- struct{}{} // whoever writes is done in time
+	defer s.pass()
 	s.stop()
 	left := s.conn.Err() != nil
 	s.gone()
