@@ -25,6 +25,23 @@ func TestDemoModern(t *testing.T) {
 	}
 }
 
+func TestDemoLegacy(t *testing.T) {
+	t.Parallel()
+	out, errOut, stop := start(t, variables(t), "demo", "legacy", "--listen", "127.0.0.1:0")
+	url, ok := <-out.lines
+	if !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/mcp") || strings.Contains(url, ":0/") {
+		t.Fatalf("first line %q, errors %q; want the URL with its real port", url, errOut)
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	status, answer, header := post(t, url, body, http.Header{"Accept": {"application/json, text/event-stream"}})
+	if status != http.StatusOK || header.Get("Mcp-Session-Id") == "" || !strings.Contains(answer, `"tasks":{`) {
+		t.Errorf("initialize: status %d, %s", status, answer)
+	}
+	if code := stop(); code != 0 || errOut.String() != "" {
+		t.Errorf("stop: code %d, errors %q", code, errOut)
+	}
+}
+
 func TestDemoAddress(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

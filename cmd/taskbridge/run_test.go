@@ -53,6 +53,7 @@ func TestHelp(t *testing.T) {
 		"serve --help":       "--backend [NAME=]URL",
 		"demo --help":        "modern",
 		"demo modern --help": "--listen ADDRESS",
+		"demo legacy --help": "2025-11-25",
 		"config check -h":    "taskbridge config check FILE",
 	} {
 		code, out, errOut := command(t, nil, strings.Fields(args)...)

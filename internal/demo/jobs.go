@@ -1,11 +1,11 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,8 +33,13 @@ var (
 // snapshot is a job at one moment.
 type snapshot struct {
 	id               string
+	owner            string // who may see it; empty if it is nobody's in particular
+	seq              uint64 // jobs are numbered in the order of their creation
+	ttl              time.Duration
 	status           jobStatus
-	message          string // empty if there is nothing to say
+	was              jobStatus     // before the latest change
+	pulse            chan struct{} // closed at the next change, and when the job is forgotten
+	message          string        // empty if there is nothing to say
 	created, updated time.Time
 	open             []question // not answered yet, in the order asked
 	out              output     // of a completed job
@@ -47,20 +52,30 @@ type job struct {
 	stop    context.CancelFunc
 	expiry  *time.Timer
 	answers answers
-	settled chan struct{} // closed when the open questions are answered
+	settled chan struct{} // closed when the open questions are answered or refused
+	refused error         // why they were refused; nil if they were not
 }
 
 // jobs runs tools in the background and remembers them for a while.
 type jobs struct {
-	ttl     time.Duration
+	ttl     time.Duration  // the longest, and what a job has that asks for none
 	limit   int            // bounds what callers can make this process remember
 	changed func(snapshot) // told of every change, in order, under mu
+	forgot  func(snapshot) // told of every job that is forgotten, under mu; may be nil
 	ctx     context.Context
 	stopAll context.CancelFunc
 	running sync.WaitGroup
 
 	mu   sync.Mutex
 	byID map[string]*job
+	last uint64 // seq of the latest job
+}
+
+// order is what a job is started with, beside its plan.
+type order struct {
+	owner string
+	ttl   time.Duration // 0 for the longest there is
+	given answers       // collected before
 }
 
 func newJobs(ttl time.Duration, limit int, changed func(snapshot)) *jobs {
@@ -68,10 +83,9 @@ func newJobs(ttl time.Duration, limit int, changed func(snapshot)) *jobs {
 	return &jobs{ttl: ttl, limit: limit, changed: changed, ctx: ctx, stopAll: stop, byID: map[string]*job{}}
 }
 
-// start creates a job that get finds from now on, and runs p in it. given are
-// answers that were collected before.
-func (s *jobs) start(p plan, given answers) (snapshot, error) {
-	j, ctx, err := s.create(given)
+// start creates a job that get finds from now on, and runs p in it.
+func (s *jobs) start(p plan, o order) (snapshot, error) {
+	j, ctx, err := s.create(o)
 	if err != nil {
 		return snapshot{}, err
 	}
@@ -84,7 +98,7 @@ func (s *jobs) start(p plan, given answers) (snapshot, error) {
 	return seed, nil
 }
 
-func (s *jobs) create(given answers) (*job, context.Context, error) {
+func (s *jobs) create(o order) (*job, context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.byID) >= s.limit {
@@ -92,15 +106,22 @@ func (s *jobs) create(given answers) (*job, context.Context, error) {
 	}
 	ctx, stop := context.WithCancel(s.ctx)
 	now := time.Now()
+	s.last++
 	j := &job{
-		snapshot: snapshot{id: rand.Text(), status: jobWorking, message: "starting", created: now, updated: now},
-		stop:     stop, answers: answers{},
+		snapshot: snapshot{
+			id: rand.Text(), owner: o.owner, seq: s.last, ttl: s.ttl, pulse: make(chan struct{}),
+			status: jobWorking, was: jobWorking, message: "starting", created: now, updated: now,
+		},
+		stop: stop, answers: answers{},
 	}
-	for k, v := range given {
+	if o.ttl > 0 && o.ttl < s.ttl {
+		j.ttl = o.ttl
+	}
+	for k, v := range o.given {
 		j.answers[k] = v
 	}
 	s.byID[j.id] = j
-	j.expiry = time.AfterFunc(s.ttl, func() { s.forget(j.id) })
+	j.expiry = time.AfterFunc(j.ttl, func() { s.forget(j.id) })
 	return j, ctx, nil
 }
 
@@ -123,7 +144,7 @@ func (s *jobs) run(ctx context.Context, j *job, p plan) {
 }
 
 // change applies edit, which says whether it changed anything, unless the job
-// has ended: an end is final.
+// has ended, which is final, or is forgotten.
 func (s *jobs) change(j *job, edit func(*job) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,13 +152,16 @@ func (s *jobs) change(j *job, edit func(*job) bool) {
 }
 
 func (s *jobs) changeLocked(j *job, edit func(*job) bool) {
-	if j.status.terminal() || !edit(j) {
+	was := j.status
+	if s.byID[j.id] != j || was.terminal() || !edit(j) {
 		return
 	}
-	j.updated = time.Now()
+	j.updated, j.was = time.Now(), was
 	if j.status != jobInput {
 		j.open = nil
 	}
+	close(j.pulse)
+	j.pulse = make(chan struct{})
 	s.changed(j.snapshot)
 }
 
@@ -145,7 +169,7 @@ func (s *jobs) changeLocked(j *job, edit func(*job) bool) {
 func (s *jobs) find(id string) (*job, error) {
 	j := s.byID[id]
 	// the timer may be late
-	if j == nil || time.Since(j.created) >= s.ttl {
+	if j == nil || time.Since(j.created) >= j.ttl {
 		return nil, errNoJob
 	}
 	return j, nil
@@ -161,65 +185,65 @@ func (s *jobs) get(id string) (snapshot, error) {
 	return j.snapshot, nil
 }
 
+// list returns the jobs of an owner with a seq above after, in order.
+func (s *jobs) list(owner string, after uint64) []snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []snapshot
+	for id, j := range s.byID {
+		if _, err := s.find(id); err == nil && j.owner == owner && j.seq > after {
+			out = append(out, j.snapshot)
+		}
+	}
+	slices.SortFunc(out, func(a, b snapshot) int { return cmp.Compare(a.seq, b.seq) })
+	return out
+}
+
 func (s *jobs) forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.byID[id]; j != nil {
-		j.stop()
-		delete(s.byID, id)
+		s.forgetLocked(j)
 	}
 }
 
-// cancel ends a job that has not ended. One that has stays as it is.
-func (s *jobs) cancel(id string) error {
+// forgetAll forgets the jobs of an owner.
+func (s *jobs) forgetAll(owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.byID {
+		if j.owner == owner {
+			s.forgetLocked(j)
+		}
+	}
+}
+
+func (s *jobs) forgetLocked(j *job) {
+	j.stop()
+	j.expiry.Stop()
+	delete(s.byID, j.id)
+	close(j.pulse)
+	if s.forgot != nil {
+		s.forgot(j.snapshot)
+	}
+}
+
+// cancel ends a job that has not ended, and says whether it did. One that has
+// stays as it is.
+func (s *jobs) cancel(id string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(id)
 	if err != nil {
-		return err
+		return false, err
 	}
+	running := !j.status.terminal()
 	s.changeLocked(j, func(j *job) bool {
 		j.status, j.message = jobCancelled, "cancelled by request"
 		return true
 	})
 	j.stop()
-	return nil
-}
-
-// update hands answers to a job. Answers to questions that are not open are
-// ignored; a malformed answer to one that is refuses them all.
-func (s *jobs) update(id string, given map[string]json.RawMessage) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j, err := s.find(id)
-	if err != nil {
-		return err
-	}
-	for _, q := range j.open {
-		if raw, ok := given[q.key]; ok && !q.accepts(raw) {
-			return fmt.Errorf("inputResponses.%s: not an answer to %s", q.key, q.method)
-		}
-	}
-	s.changeLocked(j, func(j *job) bool {
-		var open []question
-		for _, q := range j.open {
-			if raw, ok := given[q.key]; ok {
-				j.answers[q.key] = raw
-			} else {
-				open = append(open, q)
-			}
-		}
-		if len(open) == len(j.open) {
-			return false
-		}
-		j.open = open
-		if len(open) == 0 {
-			j.status, j.message = jobWorking, "answered"
-			close(j.settled)
-		}
-		return true
-	})
-	return nil
+	return running, nil
 }
 
 // close stops every job and waits for them.
@@ -232,50 +256,4 @@ func (s *jobs) close() {
 		j.expiry.Stop()
 	}
 	clear(s.byID)
-}
-
-// jobHost is the host of a tool that runs as a job. Jobs have no progress and
-// no log.
-type jobHost struct {
-	jobs *jobs
-	job  *job
-}
-
-func (h *jobHost) say(message string) {
-	h.jobs.change(h.job, func(j *job) bool {
-		if j.message == message {
-			return false
-		}
-		j.message = message
-		return true
-	})
-}
-
-func (h *jobHost) progress(int, int, string) {}
-
-func (h *jobHost) log(string, string) {}
-
-func (h *jobHost) ask(ctx context.Context, questions ...question) (answers, error) {
-	settled := make(chan struct{})
-	h.jobs.change(h.job, func(j *job) bool {
-		open := j.answers.missing(questions)
-		if len(open) == 0 {
-			close(settled)
-			return false
-		}
-		j.status, j.message, j.open, j.settled = jobInput, "waiting for an answer", open, settled
-		return true
-	})
-	select {
-	case <-settled:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	h.jobs.mu.Lock()
-	defer h.jobs.mu.Unlock()
-	got := answers{}
-	for _, q := range questions {
-		got[q.key] = h.job.answers[q.key]
-	}
-	return got, nil
 }

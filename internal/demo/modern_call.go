@@ -63,7 +63,7 @@ func (m *Modern) createTask(t *tool, p plan, req *request, known answers) (objec
 	if open := known.missing(t.asks); t.asksFirst && len(open) > 0 {
 		return m.askRound(t, req, known, open)
 	}
-	seed, err := m.jobs.start(p, known)
+	seed, err := m.jobs.start(p, order{given: known})
 	if err != nil {
 		return nil, err
 	}

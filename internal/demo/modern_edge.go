@@ -18,25 +18,45 @@ const maxBody = 4 << 20
 // returns the body. Spec: 2026-07-28 basic/transports/streamable-http,
 // "Security & Endpoint" and "Earlier Streamable HTTP Revisions".
 func (m *Modern) admit(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if !m.isOurs(r.Host) {
-		return nil, refuse(http.StatusForbidden, "the Host header names another host")
-	}
-	for _, origin := range r.Header.Values("Origin") {
-		u, err := url.Parse(origin)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !m.isOurs(u.Host) {
-			return nil, refuse(http.StatusForbidden, "the Origin header names another origin")
-		}
+	if err := m.opts.admits(r); err != nil {
+		return nil, err
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, refuse(http.StatusMethodNotAllowed, "only POST is served here")
 	}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
-		return nil, refuse(http.StatusUnsupportedMediaType, "want Content-Type: "+typeJSON)
+	if err := isJSON(r); err != nil {
+		return nil, err
 	}
 	if events, plain := accepted(r.Header); !events && !plain {
 		return nil, refuse(http.StatusNotAcceptable, "want Accept: "+typeJSON+", "+typeEvents)
 	}
+	return readBody(w, r)
+}
+
+// admits says whether a request comes from where it may.
+func (o Options) admits(r *http.Request) error {
+	if !o.isOurs(r.Host) {
+		return refuse(http.StatusForbidden, "the Host header names another host")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !o.isOurs(u.Host) {
+			return refuse(http.StatusForbidden, "the Origin header names another origin")
+		}
+	}
+	return nil
+}
+
+// isJSON checks the declared type of the body.
+func isJSON(r *http.Request) error {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
+		return refuse(http.StatusUnsupportedMediaType, "want Content-Type: "+typeJSON)
+	}
+	return nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -55,7 +75,7 @@ func refuse(status int, message string) error {
 
 // isOurs says whether a host, with or without a port, is one this server is
 // known by. A page of another site that had its name point here is not.
-func (m *Modern) isOurs(host string) bool {
+func (o Options) isOurs(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -63,7 +83,7 @@ func (m *Modern) isOurs(host string) bool {
 			name = "[" + h + "]"
 		}
 	}
-	return slices.Contains(m.opts.Hosts, strings.ToLower(name))
+	return slices.Contains(o.Hosts, strings.ToLower(name))
 }
 
 // accepted reads the Accept header: whether the client takes an event stream,

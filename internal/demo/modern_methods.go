@@ -105,20 +105,36 @@ func readCursor(list string, raw json.RawMessage, length int) (int, error) {
 	if raw == nil {
 		return 0, nil
 	}
+	start, err := cursorPlace(list, raw)
+	if err == nil && start >= length {
+		err = errCursor
+	}
+	return start, err
+}
+
+var errCursor = invalid("params.cursor: not a cursor of this list")
+
+// cursorPlace is the place in a list that a cursor of it stands for.
+func cursorPlace(list string, raw json.RawMessage) (int, error) {
 	cursor, _ := readString(raw)
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	place, ours := strings.CutPrefix(string(plain), list+" ")
-	start, errPlace := strconv.Atoi(place)
-	if err != nil || errPlace != nil || !ours || start <= 0 || start >= length {
-		return 0, invalid("params.cursor: not a cursor of this list")
+	text, ours := strings.CutPrefix(string(plain), list+" ")
+	place, errPlace := strconv.Atoi(text)
+	if err != nil || errPlace != nil || !ours || place <= 0 {
+		return 0, errCursor
 	}
-	return start, nil
+	return place, nil
 }
 
 func (m *Modern) getPrompt(_ context.Context, req *request, _ *reply) (object, error) {
-	name, _ := readString(req.params["name"])
+	return promptResult(req.params)
+}
+
+// promptResult answers prompts/get, whose params and result both eras share.
+func promptResult(params members) (object, error) {
+	name, _ := readString(params["name"])
 	given := map[string]string{}
-	if raw, ok := req.params["arguments"]; ok {
+	if raw, ok := params["arguments"]; ok {
 		values, err := readObject(raw)
 		if err != nil {
 			return nil, invalid("params.arguments: %v", err)
@@ -152,8 +168,14 @@ func (m *Modern) readResource(_ context.Context, req *request, _ *reply) (object
 }
 
 func (m *Modern) complete(_ context.Context, req *request, _ *reply) (object, error) {
-	ref, errRef := readObject(req.params["ref"])
-	argument, errArg := readObject(req.params["argument"])
+	return completion(req.params)
+}
+
+// completion answers completion/complete, whose params and result both eras
+// share.
+func completion(params members) (object, error) {
+	ref, errRef := readObject(params["ref"])
+	argument, errArg := readObject(params["argument"])
 	if errRef != nil || errArg != nil {
 		return nil, invalid("params: want the objects ref and argument")
 	}

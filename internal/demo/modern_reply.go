@@ -47,11 +47,7 @@ func (r *reply) finish(result object) {
 // stream has begun.
 func (r *reply) fail(err error) {
 	e := asRPC(err)
-	body := object{"code": e.code, "message": e.message}
-	if e.data != nil {
-		body["data"] = e.data
-	}
-	msg := object{"jsonrpc": "2.0", "error": body}
+	msg := object{"jsonrpc": "2.0", "error": failureBody(e)}
 	if r.id != nil {
 		msg["id"] = r.id
 	}
@@ -60,6 +56,15 @@ func (r *reply) fail(err error) {
 		status = http.StatusOK
 	}
 	r.end(msg, status)
+}
+
+// failureBody is the error member of a response.
+func failureBody(e *rpcError) object {
+	body := object{"code": e.code, "message": e.message}
+	if e.data != nil {
+		body["data"] = e.data
+	}
+	return body
 }
 
 func (r *reply) end(msg object, status int) {

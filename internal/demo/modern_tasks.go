@@ -31,11 +31,7 @@ func (m *Modern) taskView(s snapshot) object {
 	case jobCompleted:
 		view["result"] = callResult(s.out)
 	case jobFailed:
-		failure := object{"code": s.err.code, "message": s.err.message}
-		if s.err.data != nil {
-			failure["data"] = s.err.data
-		}
-		view["error"] = failure
+		view["error"] = failureBody(s.err)
 	case jobWorking, jobCancelled:
 	}
 	return view
@@ -61,7 +57,7 @@ func (m *Modern) updateTask(_ context.Context, req *request, _ *reply) (object, 
 }
 
 func (m *Modern) cancelTask(_ context.Context, req *request, _ *reply) (object, error) {
-	if err := m.jobs.cancel(taskID(req)); err != nil {
+	if _, err := m.jobs.cancel(taskID(req)); err != nil {
 		return nil, taskError(err)
 	}
 	return object{}, nil

@@ -25,6 +25,7 @@ type capability string
 const (
 	capElicitation capability = "elicitation"
 	capSampling    capability = "sampling"
+	capRoots       capability = "roots"
 )
 
 // tool is one entry of tools/list, without saying how an era carries it.
@@ -159,12 +160,14 @@ type catalogue struct {
 
 // newCatalogue makes the tools of one server; announce tells its listeners
 // that a list ("tools", "prompts" or "resources") may have changed.
-func newCatalogue(announce func(list string)) *catalogue {
+// more are the tools that one era has beside those of both.
+func newCatalogue(announce func(list string), more ...tool) *catalogue {
 	c := &catalogue{byName: map[string]*tool{}, tally: tally{runs: map[string]int{}}}
 	c.tools = append(c.tools,
 		addTool(), workTool(), grindTool(), onlyTaskTool(), structuredTool(), toolErrorTool(), failTool(),
 		askTool(), askTwiceTool(), askBothTool(), askFirstTool(), sampleTool(),
 		countTool(), locateTool(), announceTool(announce), c.runsTool())
+	c.tools = append(c.tools, more...)
 	for i := range c.tools {
 		c.byName[c.tools[i].name] = &c.tools[i]
 	}

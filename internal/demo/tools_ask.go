@@ -12,7 +12,7 @@ import (
 // within the tool, so it never stands for two questions of one task or call.
 type question struct {
 	key    string
-	method string // elicitation/create or sampling/createMessage
+	method string // elicitation/create, sampling/createMessage or roots/list
 	params any
 }
 
@@ -94,12 +94,34 @@ func readSample(raw json.RawMessage) (string, bool) {
 	return strings.Join(texts, " "), true
 }
 
+// readRoots returns the addresses in a list of roots, and whether it is one.
+func readRoots(raw json.RawMessage) ([]string, bool) {
+	m, err := readObject(raw)
+	var entries []json.RawMessage
+	if err != nil || firstByte(m["roots"]) != '[' || json.Unmarshal(m["roots"], &entries) != nil {
+		return nil, false
+	}
+	uris := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		root, err := readObject(entry)
+		uri, ok := readString(root["uri"])
+		if err != nil || !ok {
+			return nil, false
+		}
+		uris = append(uris, uri)
+	}
+	return uris, true
+}
+
 // accepts says whether raw is an answer this question can be settled with.
 func (q question) accepts(raw json.RawMessage) bool {
 	var ok bool
-	if q.method == methodSample {
+	switch q.method {
+	case methodSample:
 		_, ok = readSample(raw)
-	} else {
+	case methodRoots:
+		_, ok = readRoots(raw)
+	default:
 		_, ok = readElicitation(raw)
 	}
 	return ok
@@ -111,8 +133,9 @@ func (a answers) elicited(key string) elicitation {
 	return e
 }
 
-// The methods of the two kinds of question, alike in both eras.
+// The methods of the kinds of question, alike in both eras.
 const (
+	methodRoots  = "roots/list"
 	methodElicit = "elicitation/create"
 	methodSample = "sampling/createMessage"
 )
