@@ -60,8 +60,8 @@ func NewLegacy(opts Options) *Legacy {
 }
 
 // Runs is how often the named tool has run. A call counts when its work
-// begins, so one that is cut short counts too; one that is refused or only led
-// to a URL does not.
+// begins, so one that is cut short, or that only leads to a URL, counts too; one
+// that is refused does not.
 func (l *Legacy) Runs(tool string) int { return l.tools.tally.of(tool) }
 
 // Close ends every session, stream and task, and returns when nothing of the

@@ -31,12 +31,13 @@ type asked struct {
 type desk struct {
 	last  int // id of the latest request; ids are never used again
 	open  map[int]*asked
-	moved chan struct{} // closed when a stream has lost its reader
+	moved chan struct{} // closed when a stream has lost its reader or has one again
 }
 
 func newDesk() desk { return desk{open: map[int]*asked{}, moved: make(chan struct{})} }
 
-// moved tells those who wait for a task that a question may have been lost.
+// moved tells those who wait for a task that a question may have been lost, or
+// can be asked again.
 func (s *session) moved() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,12 +146,15 @@ func (s *session) settle(task string, open []question) {
 	})
 }
 
-// deliver asks the open questions of a task on a stream, except those that a
-// client has or can still read on another. The earlier request stays good: it
+// deliver asks the open questions of a task on a stream that somebody reads,
+// except those that a client has or can still read on another. The earlier request stays good: it
 // may have arrived, and the first answer counts.
 func (s *session) deliver(st *stream, snap snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !st.live() {
+		return // it asks when its client comes back
+	}
 	for _, q := range snap.open {
 		there := false
 		for _, a := range s.desk.open {

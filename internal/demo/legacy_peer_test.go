@@ -220,15 +220,21 @@ func (p *peer) open(id any, method string, params object) flow {
 	return p.run(func(ctx context.Context) *http.Request { return p.request(ctx, http.MethodPost, body) })
 }
 
-// listen opens a GET stream, or resumes one after an event.
+// listen opens a GET stream, or resumes one after an event, and returns when
+// it is open.
 func (p *peer) listen(last string) flow {
-	return p.run(func(ctx context.Context) *http.Request {
+	p.t.Helper()
+	f := p.run(func(ctx context.Context) *http.Request {
 		r := p.request(ctx, http.MethodGet, "")
 		if last != "" {
 			r.Header.Set("Last-Event-ID", last)
 		}
 		return r
 	})
+	if chunk := <-f.chunks; !strings.HasPrefix(chunk, ":") {
+		p.t.Fatalf("GET: HTTP %d %s", f.status, chunk)
+	}
+	return f
 }
 
 // sseEvent is one event; msg is nil for one without a message.

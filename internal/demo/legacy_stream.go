@@ -25,7 +25,7 @@ const (
 type stream struct {
 	id      string
 	dropped func() // called once nobody has read it for replayWindow
-	left    func() // called when its reader leaves before the end; may be nil
+	moved   func() // called when a reader comes, or leaves before the end
 
 	mu     sync.Mutex
 	events []event
@@ -44,8 +44,8 @@ type event struct {
 	body   string
 }
 
-func newStream(id string, dropped, left func()) *stream {
-	st := &stream{id: id, dropped: dropped, left: left, pulse: make(chan struct{})}
+func newStream(id string, dropped, moved func()) *stream {
+	st := &stream{id: id, dropped: dropped, moved: moved, pulse: make(chan struct{})}
 	st.orphan = time.AfterFunc(replayWindow, dropped)
 	return st
 }
@@ -107,13 +107,15 @@ func (st *stream) holds(number int) bool {
 // attach makes the caller the only reader.
 func (st *stream) attach() chan struct{} {
 	st.mu.Lock()
-	defer st.mu.Unlock()
 	if st.reader != nil {
 		close(st.reader)
 	}
-	st.reader = make(chan struct{})
+	reader := make(chan struct{})
+	st.reader = reader
 	st.orphan.Stop()
-	return st.reader
+	st.mu.Unlock()
+	st.moved()
+	return reader
 }
 
 // detach ends what attach began, unless another took over.
@@ -126,8 +128,8 @@ func (st *stream) detach(reader chan struct{}) {
 	}
 	early := !st.done
 	st.mu.Unlock()
-	if current && early && st.left != nil {
-		st.left()
+	if current && early {
+		st.moved()
 	}
 }
 
@@ -162,6 +164,13 @@ func (st *stream) read() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.reader != nil || st.done
+}
+
+// live says whether what is sent now is read now.
+func (st *stream) live() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.reader != nil && !st.done
 }
 
 // ended says whether no event will follow.

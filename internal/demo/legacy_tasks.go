@@ -66,7 +66,7 @@ func (s *session) askFirst(t *tool, p plan, o order) later {
 			return nil, err
 		}
 		o.given = known
-		return s.createTask(t, p, o)
+		return s.createTask(t, p, o) //nolint:contextcheck // a task outlives its call
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *session) listTasks(msg message) (object, error) {
 	}
 	list := []object{}
 	result := object{}
-	for _, snap := range s.server.jobs.list(s.id, uint64(after)) { //nolint:gosec // a place is positive
+	for _, snap := range s.server.jobs.list(s.id, uint64(after)) {
 		if len(list) == taskPage {
 			result["nextCursor"] = writeCursor("tasks", after)
 			break

@@ -154,6 +154,30 @@ func TestLegacyTaskAsksAgainAfterALoss(t *testing.T) {
 	}
 }
 
+// A question that comes up while the client is away waits for it.
+func TestLegacyTaskAsksWhenTheClientIsBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := join(t, newLegacy(t, demo.Options{}))
+		id := p.task("ask_twice", nil)
+		f := p.open("a", "tasks/result", object{"taskId": id})
+		prime := f.event()
+		first := f.asks(id)
+		f.hangUp()
+		<-f.done
+		p.answer(first, accept(object{"first": "one"}))
+		time.Sleep(time.Minute)
+		back := p.listen(prime.id)
+		if got := back.asks(id); got != first {
+			t.Errorf("replayed: %v", got)
+		}
+		p.answer(back.asks(id), accept(object{"second": "two"}))
+		if got := back.answered(); got != `first: accept {"first":"one"}; second: accept {"second":"two"}` {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
 // A client that only polls is asked on its GET stream, once it has had the time
 // to ask for the result.
 func TestLegacyTaskAsksAPollerOnItsGETStream(t *testing.T) {
