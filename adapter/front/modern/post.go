@@ -68,8 +68,7 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 		s.caller = subscriber(c, x.Caller)
 	}
 	if err := f.begin(c, s); err != nil {
-		s.cancel(err)
-		rep.end(port.Fail(err))
+		s.end(port.Fail(err))
 		return
 	}
 	defer f.end(s)
