@@ -5,8 +5,8 @@
 // What the tools, prompts and resources do is written once and knows no
 // protocol (tools*.go, content.go, jobs.go); how an era carries them is in the
 // files named after it (modern*.go: revision 2026-07-28 with the extension
-// io.modelcontextprotocol/tasks;
-// legacy*.go: revision 2025-11-25 with its tasks, and the two before it).
+// io.modelcontextprotocol/tasks; legacy*.go: revision 2025-11-25 with its tasks,
+// and the two before it).
 //
 // The servers are independent counterparts of the bridge: a mistake the bridge
 // makes must show here, not cancel out. So this package reads and writes the
