@@ -123,11 +123,17 @@ func (x *exchange) consume(at *position) (jsonrpc.Message, *transport.Failure) {
 
 // drain lets go of an exchange whose response has been read.
 func (s *session) drain(x *exchange) {
-	if x.Empty() || !s.spawn(func() {
-		stop := context.AfterFunc(s.ctx, x.Close)
-		defer stop()
-		x.Drain()
-	}) {
+	if x.Empty() {
 		x.Close()
+		return
 	}
+	x.Finish(func(drain func()) {
+		if !s.spawn(func() {
+			stop := context.AfterFunc(s.ctx, x.Close)
+			defer stop()
+			drain()
+		}) {
+			x.Close()
+		}
+	})
 }

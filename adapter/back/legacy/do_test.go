@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 		},
 		"§3.9 a batch": {
 			func(x *call) {
-				x.rpc(200, "["+note("a")+","+response("0", "{}")+","+response(string(x.msg.ID), want)+","+request("3", "b")+"]")
+				x.rpc(200, "["+note("a")+","+response("0", "{}")+","+response(string(x.msg.ID), want)+","+request("3", "b")+","+response(string(x.msg.ID), "{}")+"]")
 			}, []string{"a", "b"},
 		},
 		"§3.9 a batch in a stream": {
@@ -73,6 +73,38 @@ func TestAnswers(t *testing.T) {
 				ask.OnMessage = nil
 				do(t, s, ask)
 				wantMethods(t, f.heard(), c.heard...)
+			})
+		})
+	}
+}
+
+func TestConnectionsAreReused(t *testing.T) {
+	for name, answer := range map[string]func(x *call){
+		"a document": usual,
+		"a stream":   func(x *call) { x.stream(event(response(string(x.msg.ID), "{}"))) },
+		"a stream that ends late": func(x *call) {
+			x.stream(event(response(string(x.msg.ID), "{}")))
+			time.Sleep(time.Second / 2)
+		},
+		"an error":        func(x *call) { x.rpc(400, rpcError(string(x.msg.ID), -32602)) },
+		"an HTTP failure": func(x *call) { x.document(500, "text/html", "<p>payload</p>") },
+	} {
+		t.Run("after "+name, func(t *testing.T) {
+			bubble(t, script{"tools/call": answer}, nil, func(t *testing.T, f *fake) {
+				s := f.open()
+				peers := map[string]bool{}
+				for range 5 {
+					_, _ = s.Do(t.Context(), tool())
+					time.Sleep(time.Second)
+					_ = s.Notify(t.Context(), "notifications/x", "")
+					time.Sleep(time.Second)
+				}
+				for _, r := range append(f.got("tools/call"), f.got("notifications/x")...) {
+					peers[r.peer] = true
+				}
+				if len(peers) != 1 {
+					t.Errorf("ten requests in a row took %d connections", len(peers))
+				}
 			})
 		})
 	}

@@ -31,6 +31,8 @@ type seen struct {
 	body   string
 	msg    jsonrpc.Message
 	at     time.Time
+	// peer names the connection.
+	peer string
 }
 
 // call is a request that a script answers.
@@ -59,6 +61,9 @@ type fake struct {
 	counts map[string]int
 	// strays are the messages that belong to no request.
 	strays []jsonrpc.Message
+	// slow is how long it takes to hear one, and inbox is held meanwhile.
+	slow  time.Duration
+	inbox sync.Mutex
 }
 
 // bubble runs test in fake time against a real HTTP server that follows s.
@@ -100,7 +105,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has given up
 	}
-	x := &call{seen: seen{verb: r.Method, header: r.Header.Clone(), body: string(body), at: time.Now()}, w: w, r: r}
+	x := &call{seen: seen{verb: r.Method, header: r.Header.Clone(), body: string(body), at: time.Now(), peer: r.RemoteAddr}, w: w, r: r}
 	name := r.Method
 	if r.Method == http.MethodPost {
 		if x.msg, err = jsonrpc.Read(body); err != nil {
@@ -190,6 +195,11 @@ func (f *fake) hello() port.Hello {
 	return port.Hello{
 		ClientInfo: `{"name":"c","version":"2"}`, Capabilities: `{"roots":{}}`, Authorization: "Bearer s3cret",
 		OnMessage: func(msg jsonrpc.Message) {
+			if !f.inbox.TryLock() {
+				f.t.Error("two messages at a time")
+			}
+			time.Sleep(f.slow)
+			f.inbox.Unlock()
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.strays = append(f.strays, msg)

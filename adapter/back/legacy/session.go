@@ -43,8 +43,8 @@ type session struct {
 	losing  sync.Once
 	closing sync.Once
 
-	// inbox is held while hello.OnMessage runs.
-	inbox sync.Mutex
+	// inbox holds one value while hello.OnMessage runs.
+	inbox chan struct{}
 	pongs chan struct{}
 
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ var _ port.Session = (*session)(nil)
 func (c *Client) newSession(hello port.Hello) *session {
 	s := &session{
 		c: c, hello: hello,
-		streams: make(chan struct{}), lost: make(chan struct{}), pongs: make(chan struct{}, maxPongs),
+		streams: make(chan struct{}), lost: make(chan struct{}), pongs: make(chan struct{}, maxPongs), inbox: make(chan struct{}, 1),
 	}
 	s.auth.Store(&hello.Authorization)
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -141,7 +141,7 @@ func (s *session) deliver(msg jsonrpc.Message) {
 	if s.hello.OnMessage == nil {
 		return
 	}
-	s.inbox.Lock()
-	defer s.inbox.Unlock()
+	s.inbox <- struct{}{}
+	defer func() { <-s.inbox }()
 	s.hello.OnMessage(msg)
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/back/legacy"
@@ -17,13 +16,13 @@ func TestStandingStream(t *testing.T) {
 			f.follow("GET", func(x *call) {
 				x.stream()
 				<-called
-				x.stream("id: e1\ndata:\n\n", event(note("a")), event(request("5", "elicitation/create")), event(request("6", "ping")), event(response("2", "{}")))
+				x.stream("id: e1\ndata:\n\n", event(note("a")), event(request("5", "elicitation/create")), event(request("6", "ping")), event(response("2", "{}")), event(rpcError("null", -32603)), event(note("b")))
 				x.hold()
 			})
 			f.follow("tools/call", func(x *call) { close(called); time.Sleep(time.Second); usual(x) })
 			s := f.open()
 			do(t, s, tool())
-			wantMethods(t, f.heard(), "a", "elicitation/create")
+			wantMethods(t, f.heard(), "a", "elicitation/create", "b")
 			f.want("response", 1)
 			f.want("GET", 1)
 			s.Close(t.Context())
@@ -145,6 +144,7 @@ func TestStandingStreamIsPatient(t *testing.T) {
 		answer      func(x *call)
 		least, most int
 	}{
+		"one that has nothing to say":      {func(x *call) { x.stream(); x.hold() }, 1, 1},
 		"one that is cut at once":          {(*call).cut, 100, 250},
 		"one that brings nothing":          {func(x *call) { x.stream(":\n\n") }, 100, 250},
 		"one that refuses the credential":  {func(x *call) { x.w.WriteHeader(401) }, 100, 250},
@@ -206,13 +206,14 @@ func TestStraysComeOneByOne(t *testing.T) {
 		"tools/call": func(x *call) { x.stream(event(note("b"))+event(note("b")), event(response(string(x.msg.ID), "{}"))) },
 	}
 	bubble(t, s, nil, func(t *testing.T, f *fake) {
+		f.slow = time.Millisecond
 		s := f.open()
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() { do(t, s, tool()) })
 		}
 		wg.Wait()
-		synctest.Wait()
+		time.Sleep(time.Second)
 		if got := len(f.heard()); got != 90 {
 			t.Errorf("%d messages, want 90", got)
 		}

@@ -86,7 +86,7 @@ func (c *Client) attempt(w *transport.Watchdog, call *port.Call) (wire.Value, *t
 			return "", failed
 		}
 		if msg.Kind != jsonrpc.KindNotification {
-			go x.Drain()
+			x.Finish(func(drain func()) { go drain() })
 			return outcome(msg, nil)
 		}
 		if call.OnMessage != nil {

@@ -19,7 +19,7 @@ type exchange struct {
 }
 
 // open sends the request under a fresh id and returns when the head of the
-// answer is there. The exchange must be ended with Close or Drain.
+// answer is there. The exchange must be ended with Close or Finish.
 func (c *Client) open(w *transport.Watchdog, call *port.Call) (*exchange, *transport.Failure) {
 	x := &exchange{c: c, call: call, id: jsonrpc.IntID(c.lastID.Add(1))}
 	x.Begin(&c.server, call.Method, w)

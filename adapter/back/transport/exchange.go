@@ -48,7 +48,7 @@ func (x *Exchange) Begin(s *Server, op string, w *Watchdog) { x.server, x.op, x.
 
 // Send sends the request and returns when the head of the answer is there; one
 // whose status is not 2xx is a failure. The header is not copied. The exchange
-// must be ended with Close or Drain, whatever Send returned.
+// must be ended with Close or Finish, whatever Send returned.
 func (x *Exchange) Send(verb string, header http.Header, msg []byte) *Failure {
 	s := x.server
 	x.body.data = msg
@@ -62,7 +62,7 @@ func (x *Exchange) Send(verb string, header http.Header, msg []byte) *Failure {
 	if len(msg) == 0 {
 		req.Body = http.NoBody
 	}
-	resp, err := s.HTTP.Do(req) //nolint:bodyclose // Close and Drain do
+	resp, err := s.HTTP.Do(req) //nolint:bodyclose // Close and Finish do
 	if err != nil {
 		// The URL in a *url.Error may hold a secret.
 		if outer := (*url.Error)(nil); errors.As(err, &outer) {
@@ -103,11 +103,16 @@ func (x *Exchange) Close() {
 	}
 }
 
-// Drain ends an exchange whose response has been read. Whatever follows in the
+// Finish ends an exchange whose response has been read. Whatever follows in the
 // stream is ignored, but read for a moment, so that the connection can be used
-// again.
-func (x *Exchange) Drain() {
+// again: run has to run that, or to Close the exchange. The context that the
+// exchange was begun with does not matter any more.
+func (x *Exchange) Finish(run func(drain func())) {
 	x.watch.Release()
+	run(x.drain)
+}
+
+func (x *Exchange) drain() {
 	stop := x.server.Env.AfterFunc(drainTime, func() { x.watch.cancel(ErrClosed) })
 	_, _ = io.CopyN(io.Discard, x.resp.Body, drainBytes)
 	stop()

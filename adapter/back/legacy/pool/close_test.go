@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/back/legacy/pool"
@@ -46,6 +47,18 @@ func TestClose(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 			}
+		})
+	})
+	t.Run("a session that is opened too late", func(t *testing.T) {
+		bubble(t, func(_ *pool.Options, b *back) { b.deaf = true }, func(t *testing.T, r *rig) {
+			failed := make(chan error)
+			go func() { _, err := r.Get(t.Context(), alice, port.Hello{}, pool.Shared); failed <- err }()
+			synctest.Wait()
+			r.Close(t.Context())
+			if err := <-failed; !errors.Is(err, pool.ErrClosed) {
+				t.Errorf("error %v", err)
+			}
+			r.wantEnded("1")
 		})
 	})
 	t.Run("in a hurry nothing is said to the server", func(t *testing.T) {

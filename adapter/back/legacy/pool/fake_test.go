@@ -22,6 +22,8 @@ type back struct {
 	// takes is how long a handshake takes, and fails how it ends.
 	takes time.Duration
 	fails error
+	// deaf handshakes do not end with their context.
+	deaf bool
 	// early makes every session speak before it is open.
 	early    bool
 	sessions []*session
@@ -36,6 +38,9 @@ func (b *back) Open(ctx context.Context, hello port.Hello) (port.Session, error)
 	b.mu.Unlock()
 	if b.early {
 		go s.say("early")
+	}
+	if b.deaf {
+		ctx = context.WithoutCancel(ctx)
 	}
 	if err := env.Sleep(ctx, env.System(), takes); err != nil {
 		return nil, err

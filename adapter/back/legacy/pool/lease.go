@@ -81,7 +81,6 @@ func (l *Lease) renew(ctx context.Context, lost *Member) error {
 	}
 	fresh := next.m
 	lost.put(l)
-	next.released = true
 	if l.m = fresh; l.mode == Exclusive {
 		fresh.holder = l
 	}

@@ -99,6 +99,18 @@ func TestLostForGood(t *testing.T) {
 			r.want(2)
 		})
 	})
+	t.Run("what is under way in a lost session may find its end", func(t *testing.T) {
+		bubble(t, nil, func(t *testing.T, r *rig) {
+			one, two := r.get(alice, pool.Shared), r.get(alice, pool.Shared)
+			r.opened()[0].lose()
+			if _, err := one.Do(t.Context(), port.SessionCall{}); err != nil {
+				t.Error(err)
+			}
+			r.wantEnded("")
+			two.Release()
+			r.wantEnded("1")
+		})
+	})
 	t.Run("a lost session is lent to nobody, pinned or not", func(t *testing.T) {
 		bubble(t, nil, func(t *testing.T, r *rig) {
 			l := r.get(alice, pool.Shared)
