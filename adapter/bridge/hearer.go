@@ -48,7 +48,7 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 		return "", err
 	}
 	return h.session.Do(ctx, port.SessionCall{
-		Method: method, Params: wire.Value(params), OnMessage: h.message,
+		Method: method, Params: wire.Value(params), OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
 		OnID: func(id jsonrpc.ID) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -74,12 +74,12 @@ func (h *hearer) cancel(ctx context.Context) {
 }
 
 // message takes what the backend sends ahead of its answer.
-func (h *hearer) message(msg jsonrpc.Message) {
+func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 	switch {
 	case msg.Kind == jsonrpc.KindRequest && h.ask != nil:
 		h.ask(msg)
 	case msg.Kind == jsonrpc.KindRequest:
-		h.d.refuse(h.session, msg, jsonrpc.CodeMethodNotFound, "nobody can be asked during this request")
+		h.d.refuse(ctx, h.session, msg, jsonrpc.CodeMethodNotFound, "nobody can be asked during this request")
 	case msg.Method == legacy2025.NotificationCancelled && h.withdraw != nil:
 		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
 			h.withdraw(params.RequestID)
@@ -130,16 +130,16 @@ func (h *hearer) grew(progress wire.Value) bool {
 }
 
 // refuse answers a request of a backend with an error.
-func (d *Downgrade) refuse(session port.Session, msg jsonrpc.Message, code int64, why string) {
+func (d *Downgrade) refuse(ctx context.Context, session port.Session, msg jsonrpc.Message, code int64, why string) {
 	response := jsonrpc.AppendError(nil, msg.ID, jsonrpc.NewError(code, "%s", why))
-	d.respond(session, response)
+	d.respond(ctx, session, response)
 }
 
 // respond answers a request of a backend, for a client that may be gone.
-func (d *Downgrade) respond(session port.Session, response []byte) {
-	ctx, cancel := d.parting(context.Background())
+func (d *Downgrade) respond(ctx context.Context, session port.Session, response []byte) {
+	ctx, cancel := d.parting(ctx)
 	defer cancel()
 	if err := session.Respond(ctx, response); err != nil {
-		d.logger.Info("backend's question not answered", "error", port.Reason(err))
+		d.logger.InfoContext(ctx, "backend's question not answered", "error", port.Reason(err))
 	}
 }

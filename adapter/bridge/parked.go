@@ -37,7 +37,7 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 		if err != nil {
 			return d.fail(x, err)
 		}
-		return d.turn(ctx, x, p.call, serverInfo(p.lease))
+		return d.turn(ctx, p.call, serverInfo(p.lease))
 	}
 	call, round, err := d.lot.Resume(state, d.binding(x))
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 	if err := call.Answer(ctx, round, answers); err != nil {
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, x, call, "")
+	return d.turn(ctx, call, "")
 }
 
 // readRetry reads what a client answers (B-P3).
@@ -67,7 +67,7 @@ func readRetry(x *port.Exchange) ([]port.Answer, error) {
 }
 
 // turn tells the client what comes next of its call.
-func (d *Downgrade) turn(ctx context.Context, x *port.Exchange, call *park.Call, info wire.Value) port.Outcome {
+func (d *Downgrade) turn(ctx context.Context, call *park.Call, info wire.Value) port.Outcome {
 	turn, err := call.Next(ctx)
 	if err != nil {
 		return port.Fail(err)
@@ -102,7 +102,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		return nil, err
 	}
 	p := &parkable{d: d, x: x, lease: lease, hearer: d.hearer(x, lease), keys: make(map[jsonrpc.ID]string)}
-	p.hearer.ask, p.hearer.withdraw = p.asked, p.taken
+	p.hearer.withdraw = p.taken
 	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
 	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
 		ctx, cancel := d.parting(ctx)
@@ -115,7 +115,8 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		lease.Release()
 		return nil, err
 	}
-	lease.Hear(p.hearer.message)
+	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
+	lease.Hear(func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) })
 	d.lot.Go(func() {
 		defer lease.Release()
 		defer stop()
@@ -150,10 +151,10 @@ var kinds = map[string]string{
 
 // asked takes a request of the backend. What is no question is refused, and so is
 // what the client has not declared; then the call goes on (B-P7, B-U7).
-func (p *parkable) asked(msg jsonrpc.Message) {
+func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	kind := kinds[msg.Method]
 	if kind == "" {
-		p.d.refuse(p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
 		return
 	}
 	if may, declared := mapping.MayAskUp(p.x.Caller.Capabilities, msg.Method, msg.Params); !may {
@@ -164,22 +165,23 @@ func (p *parkable) asked(msg jsonrpc.Message) {
 		if declared {
 			code = jsonrpc.CodeInvalidParams
 		}
-		p.d.refuse(p.lease, msg, code, "the client has not declared this")
+		p.d.refuse(ctx, p.lease, msg, code, "the client has not declared this")
 		return
 	}
 	entry, _, err := mapping.AppendUpInputRequest(nil, msg.Method, msg.Params)
 	if err != nil {
-		p.d.refuse(p.lease, msg, jsonrpc.CodeInvalidParams, port.RPCError(err).Message)
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInvalidParams, port.RPCError(err).Message)
 		return
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	key, ok := p.call.Ask(p.question(kind, msg, wire.Value(entry)))
-	if !ok {
-		go p.d.refuse(p.lease, msg, jsonrpc.CodeInternal, "the call is over")
-		return
+	if ok {
+		p.keys[msg.ID] = key
 	}
-	p.keys[msg.ID] = key
+	p.mu.Unlock()
+	if !ok {
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
+	}
 }
 
 // question is a request of the backend as its client answers it.
@@ -193,12 +195,12 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			}
 			return p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result))
 		},
-		Refuse: func(context.Context) {
+		Refuse: func(ctx context.Context) {
 			if msg.Method == ext2026.MethodElicitationCreate {
-				p.d.respond(p.lease, jsonrpc.AppendResult(nil, msg.ID, []byte(mapping.DismissedAnswer)))
+				p.d.respond(ctx, p.lease, jsonrpc.AppendResult(nil, msg.ID, []byte(mapping.DismissedAnswer)))
 				return
 			}
-			p.d.refuse(p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
+			p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
 		},
 	}
 }

@@ -159,16 +159,21 @@ func (c *Call) await(ctx context.Context, changed <-chan struct{}, wait time.Dur
 	case <-window:
 		return nil
 	case <-ctx.Done():
+		return c.left(ctx, context.Cause(ctx))
 	case <-c.lot.ctx.Done():
-		ctx = c.lot.ctx
+		return c.left(ctx, errStopped)
 	}
+}
+
+// left gives up a call that was never parked, since its client cannot come back.
+func (c *Call) left(ctx context.Context, cause error) error {
 	c.mu.Lock()
 	parked := c.parked
 	c.mu.Unlock()
 	if !parked {
 		c.GiveUp(context.WithoutCancel(ctx))
 	}
-	return context.Cause(ctx)
+	return cause
 }
 
 // show makes the questions that are open a round, or repeats the one that they are
@@ -247,7 +252,7 @@ func (c *Call) expire(after time.Duration) {
 	if c.stop != nil {
 		c.stop()
 	}
-	c.stop = c.lot.env.AfterFunc(after, func() { c.GiveUp(context.Background()) })
+	c.stop = c.lot.env.AfterFunc(after, func() { c.GiveUp(c.lot.ctx) })
 }
 
 // GiveUp refuses what is open, ends the backend's request and forgets the call

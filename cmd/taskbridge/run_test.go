@@ -23,7 +23,7 @@ func TestUsage(t *testing.T) {
 		{"nonsense", 2, "taskbridge: unknown command \"nonsense\" for \"taskbridge\"\nRun \"taskbridge --help\" for usage.\n"},
 		{"stdio", 2, "taskbridge: unknown command \"stdio\" for \"taskbridge\"\nRun \"taskbridge --help\" for usage.\n"},
 		{"demo", 2, "taskbridge: taskbridge demo needs a command\nRun \"taskbridge demo --help\" for usage.\n"},
-		{"demo legacy", 2, "taskbridge: unknown command \"legacy\" for \"taskbridge demo\"\nRun \"taskbridge demo --help\" for usage.\n"},
+		{"demo ancient", 2, "taskbridge: unknown command \"ancient\" for \"taskbridge demo\"\nRun \"taskbridge demo --help\" for usage.\n"},
 		{"config", 2, "taskbridge: taskbridge config needs a command\nRun \"taskbridge config --help\" for usage.\n"},
 		{"config check", 2, "taskbridge: accepts 1 arg(s), received 0\nRun \"taskbridge config check --help\" for usage.\n"},
 		{"config schema x", 2, "taskbridge: unknown command \"x\" for \"taskbridge config schema\"\nRun \"taskbridge config schema --help\" for usage.\n"},
