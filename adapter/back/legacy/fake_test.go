@@ -91,6 +91,8 @@ func bubble(t *testing.T, s script, tune func(*legacy.Options), test func(t *tes
 			f.client.CloseIdle()
 			_ = server.Close()
 			<-served
+			// A connection may have read a request that has no handler yet.
+			synctest.Wait()
 			f.handlers.Wait()
 		})
 		test(t, f)
