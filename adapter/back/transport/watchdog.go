@@ -37,6 +37,10 @@ func Watch(parent context.Context, e env.Env, idle time.Duration, deadline time.
 	// so that its connection can be used again, and a subscription goes on.
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(parent))
 	w.detach = context.AfterFunc(parent, func() { w.cancel(context.Cause(parent)) })
+	if parent.Err() != nil {
+		// Not later, as AfterFunc does it: nothing is sent for one who has gone.
+		w.cancel(context.Cause(parent))
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.check()
