@@ -26,7 +26,7 @@ type Options struct {
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
-	Limits Limits
+	Limits         Limits
 }
 
 // Limits bound what clients may hold (configuration key limits).
