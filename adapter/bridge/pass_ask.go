@@ -90,12 +90,12 @@ func (s *passed) openQuestion(id jsonrpc.ID) (own jsonrpc.ID, ofTask, ok bool) {
 // ask passes a request of the backend on. What cannot reach the client is refused.
 func (s *passed) ask(ctx context.Context, msg jsonrpc.Message, stream port.Stream) error {
 	if isModernOnly(msg.Method) {
-		s.refuse(msg, jsonrpc.CodeMethodNotFound, "Method not found")
+		s.refuse(ctx, msg, jsonrpc.CodeMethodNotFound, "Method not found")
 		return nil
 	}
 	request, q, err := s.question(ctx, msg, stream)
 	if err != nil {
-		s.refuse(msg, port.RPCError(err).Code, port.RPCError(err).Message)
+		s.refuse(ctx, msg, port.RPCError(err).Code, port.RPCError(err).Message)
 		return err
 	}
 	s.mu.Lock()
@@ -130,10 +130,10 @@ func (s *passed) question(ctx context.Context, msg jsonrpc.Message, stream port.
 }
 
 // refuse answers a request of the backend without holding up what it came on.
-func (s *passed) refuse(msg jsonrpc.Message, code int64, why string) {
+func (s *passed) refuse(ctx context.Context, msg jsonrpc.Message, code int64, why string) {
 	p := s.p
 	p.spawn(func() {
-		ctx, cancel := env.WithTimeout(context.Background(), p.o.Env, partingTime, errCallTotal)
+		ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), p.o.Env, partingTime, errCallTotal)
 		defer cancel()
 		response := jsonrpc.AppendError(nil, msg.ID, jsonrpc.NewError(code, "%s", why))
 		if err := s.session.Respond(ctx, response); err != nil {

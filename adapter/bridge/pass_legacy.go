@@ -51,6 +51,8 @@ type PassLegacy struct {
 	closed   bool
 	sessions map[string]*passed // by the client's session
 	work     sync.WaitGroup
+	// over has ended: what is closed with it is let go without a word.
+	over context.Context
 }
 
 var _ port.Crossing = (*PassLegacy)(nil)
@@ -58,6 +60,9 @@ var _ port.Crossing = (*PassLegacy)(nil)
 // NewPassLegacy returns the crossing.
 func NewPassLegacy(o PassLegacyOptions) *PassLegacy {
 	p := &PassLegacy{o: o, backends: make(map[string]*SessionBackend, len(o.Backends)), sessions: make(map[string]*passed)}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	p.over = over
 	for _, b := range o.Backends {
 		p.backends[b.Name] = b
 	}

@@ -116,9 +116,7 @@ func (p *PassLegacy) drop(s *passed) {
 	if !first {
 		return
 	}
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	s.session.Close(over)
+	s.session.Close(p.over)
 }
 
 // standing takes what the backend says outside of exchanges.
