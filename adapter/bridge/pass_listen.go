@@ -36,16 +36,16 @@ func (r *passing) listen(ctx context.Context) port.Outcome {
 	stop := context.AfterFunc(ctx, sub.Close)
 	defer stop()
 	ack := replaced(sub.Acknowledged(), l.sealTasks, "notifications", "taskIds")
-	if l.send(ext2026.NotificationSubscriptionsAcknowledged, ack) != nil {
-		return port.Fail(context.Cause(ctx))
+	if err := l.send(ext2026.NotificationSubscriptionsAcknowledged, ack); err != nil {
+		return port.Fail(err)
 	}
 	for {
 		msg, err := sub.Next()
 		if err != nil {
 			return l.end(ctx, sub, err)
 		}
-		if l.pass(msg) != nil {
-			return port.Fail(context.Cause(ctx))
+		if err := l.pass(msg); err != nil {
+			return port.Fail(err)
 		}
 	}
 }
