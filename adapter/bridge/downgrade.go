@@ -22,6 +22,8 @@ import (
 type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
+	rounds   *park.Rounds
+	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
 	owner    func(port.Caller) string
@@ -49,8 +51,12 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	if err != nil {
 		return nil, err
 	}
+	visits, err := newVisits()
+	if err != nil {
+		return nil, err
+	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
 		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
 	}
 	for _, b := range o.Backends {

@@ -104,7 +104,7 @@ func downgrade(t *testing.T, test func(d *down)) {
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
 		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-			Lot: d.lot, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
+			Lot: d.lot, Rounds: roundsOf(t, keys), Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
 			Owner: func(caller port.Caller) string { return "owner of " + caller.Principal },
 			Backends: []*bridge.LegacyBackend{{
 				Name: "basalt", Authorization: func(caller port.Caller) string { return caller.Authorization },
