@@ -106,7 +106,7 @@ func TestProgressAside(t *testing.T) {
 		t := d.t
 		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
 			for _, token := range []wire.Value{call.Params.Get("_meta").Get("progressToken"), `"1"`, `99`} {
-				d.says(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+string(token)+`,"progress":1}}`)
+				d.says(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+string(token)+`,"progress":1}}`) //nolint:contextcheck // a server has none
 			}
 			return `{"prompts":[]}`, nil
 		}
