@@ -114,7 +114,7 @@ func TestRoundOnce(t *testing.T) {
 					r.Do(impatient, round, act)
 					return
 				}
-				out := r.Do(t.Context(), round, act)
+				out := r.Do(t.Context(), round, act) //nolint:contextcheck // they come from different clients
 				if out.Result != `{"n":1}` {
 					t.Errorf("B-U11 outcome %+v", out)
 				}
