@@ -88,7 +88,7 @@ func (m *Manager) created(r ref, rec *record) port.SessionTaskView {
 
 // begin looks after a new task, in the session of its call, and puts it on record.
 func (m *Manager) begin(ctx context.Context, r ref, rec *record, c Call) (*live, error) {
-	lease, err := m.Sessions.Resume(ctx, r.backend, c.Caller, rec.Place)
+	lease, err := m.Sessions.Resume(ctx, r.backend, rec.maker(c.Caller), rec.Place)
 	if err != nil {
 		return nil, err
 	}

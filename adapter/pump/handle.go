@@ -35,20 +35,17 @@ const (
 	purposeHandle = "task handle, modern face"
 	handleVersion = 1
 	serialBytes   = 16
-	ownerBytes    = 16
 	// maxNames is how long the names in a handle may be, all together: it is sent
 	// as a header.
 	maxNames = 1024
 )
 
-// Owner returns the keyed hash under which a caller's tasks are kept; empty for a
-// caller without a principal.
-func (m *Manager) Owner(caller port.Caller) string {
+// owner is whose a caller's tasks are; nobody's for a caller without a principal.
+func (m *Manager) owner(caller port.Caller) string {
 	if caller.Principal == "" {
 		return ""
 	}
-	sum := m.Keys.Hash("task owner", []byte(caller.Principal))
-	return hex.EncodeToString(sum[:ownerBytes])
+	return m.Owner(caller)
 }
 
 // mint makes the handle of a new task.
@@ -62,7 +59,7 @@ func (m *Manager) mint(k kind, backend, taskID string, place port.Place, caller 
 	}
 	r := ref{
 		serial: hex.EncodeToString(serial), kind: k, backend: backend,
-		owner: m.Owner(caller), created: m.Env.Now().Truncate(time.Millisecond),
+		owner: m.owner(caller), created: m.Env.Now().Truncate(time.Millisecond),
 	}
 	var f seal.Fields
 	f.Int(handleVersion)
@@ -95,7 +92,7 @@ func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, 
 		return ref{}, ErrUnknown
 	}
 	r, ok := readRef(plain)
-	if !ok || r.backend != backend || r.owner != m.Owner(caller) {
+	if !ok || r.backend != backend || r.owner != m.owner(caller) {
 		return ref{}, ErrUnknown
 	}
 	r.handle = handle

@@ -22,7 +22,7 @@ func leaseName(r ref) string { return "pump/" + r.serial }
 // hold takes the lease of a task. The returned context ends when it is lost; drop
 // gives it up and has to be called.
 func (m *Manager) hold(ctx context.Context, r ref) (held context.Context, token int64, drop func(), err error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id, leaseTTL)
+	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("take the lease of a task: %w", err)
 	}
@@ -66,7 +66,7 @@ func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.C
 
 // led reports whether some process has the lease of a task.
 func (m *Manager) led(ctx context.Context, r ref) (bool, error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id, leaseTTL)
+	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
 	switch {
 	case errors.Is(err, state.ErrHeld):
 		return true, nil

@@ -140,7 +140,7 @@ func (l *live) lend(ctx context.Context, caller port.Caller) (port.LentSession, 
 	if err != nil {
 		return nil, err
 	}
-	if lease, err = l.m.Sessions.Resume(ctx, l.ref.backend, caller, rec.Place); err != nil {
+	if lease, err = l.m.Sessions.Resume(ctx, l.ref.backend, rec.maker(caller), rec.Place); err != nil {
 		return nil, err
 	}
 	if !l.have(lease) {

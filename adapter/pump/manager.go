@@ -25,7 +25,9 @@ type Options struct {
 	Logger   *slog.Logger
 	Sessions port.SessionLender
 	Dialect  port.SessionTaskDialect
-	Times    Times
+	// Owner returns the keyed hash of a caller's principal.
+	Owner func(caller port.Caller) string
+	Times Times
 }
 
 // Times bound the waits and lifetimes of tasks.
@@ -58,7 +60,9 @@ const (
 type Manager struct {
 	Options
 
-	id     string // of this process run, holder of its leases
+	// id names this process run, as the holder of its leases. It is made when it is
+	// needed first.
+	id     func() string
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
@@ -94,10 +98,6 @@ var ErrUnknown = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Unknown task")
 
 // New returns a manager. Close must be called.
 func New(o Options) (*Manager, error) {
-	id, err := env.NewID(o.Env)
-	if err != nil {
-		return nil, err
-	}
 	ended, err := lru.New[string, record](endedSize)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,17 @@ func New(o Options) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
-		Options: o, id: id, ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
+		Options: o, id: sync.OnceValue(func() string { return newID(o) }), ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
 	}, nil
+}
+
+// newID mints the name of a process. Without one it holds no leases.
+func newID(o Options) string {
+	id, err := env.NewID(o.Env)
+	if err != nil {
+		o.Logger.Error("process not named", "error", err)
+	}
+	return id
 }
 
 // Drain waits until every hosted call of this process has ended by itself, or

@@ -79,6 +79,15 @@ func (rec *record) end() port.TaskEnd {
 	return port.TaskEnd{Error: &jsonrpc.Error{Code: rec.Error.Code, Message: rec.Error.Message, Data: wire.Value(rec.Error.Data)}}
 }
 
+// maker is a caller as the one that made the task: its session was opened with the
+// capabilities that were declared then.
+func (rec *record) maker(caller port.Caller) port.Caller {
+	if rec.Capabilities != "" {
+		caller.Capabilities = wire.Value(rec.Capabilities)
+	}
+	return caller
+}
+
 // over puts the end of the task on the record. Nobody needs its questions any more
 // (B-I9).
 func (rec *record) over(doc wire.Value, end port.TaskEnd) {
