@@ -83,7 +83,7 @@ func (p *parkable) end(ctx context.Context, raw wire.Value, err error) {
 	p.mu.Unlock()
 	switch {
 	case hosted != nil:
-		hosted.Finish(raw, err)
+		hosted.Finish(raw, err) //nolint:contextcheck // the end is kept even if the call was cut
 	case err == nil && p.x.Message.Method == ext2026.MethodToolsCall && legacy2025.IsCreateTaskResult(raw):
 		p.created(ctx, raw)
 	default:

@@ -70,7 +70,7 @@ func (m *Manager) Adopt(ctx context.Context, c Call, result wire.Value) (*Task, 
 	session := l.session
 	l.mu.Unlock()
 	if early := (sessionTask{session, st.ID}); m.early.Remove(early) {
-		m.await(l)
+		m.await(l) //nolint:contextcheck // it outlives the call
 	}
 	return &Task{m, l}, wire.Value(answer), nil
 }

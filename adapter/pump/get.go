@@ -151,7 +151,7 @@ func (m *Manager) taken(ctx context.Context, l *live, caller port.Caller, v view
 		return v, nil
 	case v.st.Status.Terminal():
 		return m.conclude(ctx, l, caller, v)
-	case v.st.Status != port.TaskInputRequired || !m.await(l):
+	case v.st.Status != port.TaskInputRequired || !m.await(l): //nolint:contextcheck // it outlives the request
 		return v, nil
 	}
 	// It was not waited for before: the first question may be here in a moment.

@@ -26,7 +26,7 @@ const (
 // later.
 func (m *Manager) hand(ctx context.Context, l *live, caller port.Caller) {
 	if !m.handOver(ctx, l, caller) {
-		m.handLater(l, caller) //nolint:contextcheck // it outlives the request
+		m.handLater(l, caller)
 	}
 }
 

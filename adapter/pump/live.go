@@ -172,7 +172,7 @@ func (l *live) do(ctx context.Context, caller port.Caller, what port.TaskCall, h
 	call := l.m.Dialect.Call(what, l.taskID)
 	l.mu.Unlock()
 	call.Authorization = l.m.Sessions.Authorization(l.ref.backend, caller)
-	call.OnMessage = l.listen(lease, hear)
+	call.OnMessage = l.listen(lease, hear) //nolint:contextcheck // what is said is for everybody
 	result, err := lease.Do(ctx, call)
 	l.follow(ctx, lease)
 	return result, err

@@ -155,7 +155,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Unlock()
 	m.cancel(errStopped)
 	for _, l := range all {
-		l.cut() //nolint:contextcheck // its call ends with the bridge
+		l.cut()
 	}
 	err := env.Join(ctx, &m.work)
 	for _, l := range all {

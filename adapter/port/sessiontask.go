@@ -129,9 +129,10 @@ type SessionTaskDialect interface {
 	// AppendHosted appends the document of a task of the bridge, in the backend's
 	// era, so that it is rendered like any other.
 	AppendHosted(dst []byte, task HostedTask) []byte
-	// AppendCreated appends the face's answer to the call that made a task, and
-	// AppendHostedCreated that for a task of the bridge.
+	// AppendCreated appends the face's answer to the call that made a task, by that
+	// of the backend.
 	AppendCreated(dst []byte, result wire.Value, view SessionTaskView) ([]byte, error)
+	// AppendHostedCreated is AppendCreated for a task of the bridge, by its document.
 	AppendHostedCreated(dst []byte, doc wire.Value, view SessionTaskView) ([]byte, error)
 	// AppendTask appends the face's rendering of a task.
 	AppendTask(dst []byte, doc wire.Value, view SessionTaskView) ([]byte, error)
