@@ -179,18 +179,45 @@ func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Sess
 // serverInfo is who a session's server says it is; absent when that is not known.
 func serverInfo(session port.Session) wire.Value { return session.About().Get("serverInfo") }
 
+// refusesMethod reports whether this status, alone, says that a backend does not
+// know a method that the bridge does not know either.
+func refusesMethod(method string, status int) bool {
+	if _, known := mapping.Lookup(method); known {
+		return false
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	default:
+		return false
+	}
+}
+
 // fail ends an exchange with an error as the modern face tells it (§1.6).
 func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
 	var (
-		rpc     *jsonrpc.Error
-		decided *port.StatusError
+		rpc      *jsonrpc.Error
+		upstream *port.UpstreamError
+		decided  *port.StatusError
 	)
-	if !errors.As(err, &rpc) || errors.As(err, &decided) {
+	if errors.As(err, &decided) {
 		return port.Fail(err)
 	}
-	var upstream *port.UpstreamError
+	errors.As(err, &upstream)
+	if !errors.As(err, &rpc) {
+		if upstream != nil && refusesMethod(x.Message.Method, upstream.Status) {
+			return port.Fail(errUnserved)
+		}
+		return port.Fail(err)
+	}
+	if missing := mapping.UpMissing(rpc, x.Caller.Capabilities); missing != nil {
+		return port.Fail(&port.StatusError{Status: http.StatusBadRequest, Err: missing})
+	}
 	told := mapping.UpError(x.Message.Method, rpc)
-	if errors.As(err, &upstream) {
+	if _, known := mapping.Lookup(x.Message.Method); !known && told.Code == jsonrpc.CodeMethodNotFound {
+		return port.Fail(&port.StatusError{Status: http.StatusNotFound, Err: told})
+	}
+	if upstream != nil {
 		kept := *upstream
 		kept.Err = told
 		return port.Fail(&kept)
