@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -23,6 +24,7 @@ type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
 	rounds   *park.Rounds
+	tasks    *pump.Manager
 	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
@@ -36,8 +38,10 @@ type Downgrade struct {
 	// hearers are the requests that asked for progress, by their tokens.
 	hearers map[wire.Value]*hearer
 	held    map[port.Session][]*held
-	closed  bool
-	work    sync.WaitGroup
+	// parked are the calls under way that can become tasks of the bridge.
+	parked map[*park.Call]*parkable
+	closed bool
+	work   sync.WaitGroup
 }
 
 var (
@@ -56,8 +60,8 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 		return nil, err
 	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
-		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
@@ -96,8 +100,10 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 	case x.Message.Method == ext2026.MethodServerDiscover:
 		return d.discover(ctx, b, x)
 	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
-		x.Message.Method == ext2026.MethodTasksCancel, x.Message.Method == ext2026.MethodSubscriptionsListen:
-		return port.Fail(errUnserved) // neither is announced
+		x.Message.Method == ext2026.MethodTasksCancel:
+		return d.task(ctx, x)
+	case x.Message.Method == ext2026.MethodSubscriptionsListen:
+		return port.Fail(errUnserved) // it is not announced
 	case ext2026.Asks(x.Message.Method):
 		return d.call(ctx, b, x)
 	default:
@@ -129,7 +135,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow})
 	return done(out, err)
 }
 
@@ -192,7 +198,11 @@ func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
 	var (
 		rpc      *jsonrpc.Error
 		upstream *port.UpstreamError
+		decided  *port.StatusError
 	)
+	if errors.As(err, &decided) {
+		return port.Fail(err)
+	}
 	errors.As(err, &upstream)
 	if !errors.As(err, &rpc) {
 		if upstream != nil && refusesMethod(x.Message.Method, upstream.Status) {

@@ -20,6 +20,8 @@ type hearer struct {
 	session port.Session
 	// token is the bridge's progress token, clientToken the client's (G-10).
 	token, clientToken wire.Value
+	// augment is what makes the request one for a task (§4.19); absent for a plain one.
+	augment wire.Value
 	// ask takes a request of the backend to its client; nil refuses all.
 	ask func(msg jsonrpc.Message)
 	// withdraw takes the id of a request that the backend has taken back.
@@ -43,7 +45,7 @@ func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Sess
 func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	method := h.x.Message.Method
 	params, _, err := mapping.AppendDownParams(nil, method, h.x.Message.Params, mapping.DownEnvelope{
-		ProgressToken: h.token, Version: h.session.Ticket().Version,
+		ProgressToken: h.token, Task: h.augment, Version: h.session.Ticket().Version,
 	})
 	if err != nil {
 		return "", err
@@ -77,10 +79,7 @@ func (h *hearer) cancel(ctx context.Context) {
 	if !id.Present() {
 		return
 	}
-	w := wire.Begin(nil)
-	w.Value("requestId", id)
-	w.Text("reason", "the client has gone")
-	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
+	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, withdrawal(id, "the client has gone")); err != nil {
 		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
 	}
 }
