@@ -51,7 +51,11 @@ func (s *session) stand() {
 	for {
 		failed, streamed := s.listen(&at, answered)
 		opened = opened || streamed
-		if s.streaming.Err() != nil || !s.reopens(&at, failed, streamed, opened) {
+		if s.streaming.Err() != nil {
+			return
+		}
+		if !s.reopens(&at, failed, streamed, opened) {
+			s.standing.never()
 			return
 		}
 		wait := at.wait(&s.c.server)
@@ -69,11 +73,14 @@ func (s *session) stand() {
 func (s *session) listen(at *position, answered func()) (failed *transport.Failure, streamed bool) {
 	x := s.exchange(s.streaming, listening, s.c.times.Idle)
 	defer x.Close()
+	resumes := at.id != ""
 	failed = x.get("", at.id)
 	answered()
 	if failed != nil || !x.Streams() {
 		return failed, false
 	}
+	s.standing.opened(resumes)
+	defer s.standing.broke()
 	stop := context.AfterFunc(s.streaming, x.Close)
 	defer stop()
 	x.Watch().Release()
