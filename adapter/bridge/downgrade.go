@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
@@ -29,6 +30,8 @@ type Downgrade struct {
 	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
 
 	catalogue *catalogue[legacyTool]
+	listens   *listen.Hub
+	levels    *levels
 
 	mu sync.Mutex
 	// hearers are the requests that asked for progress, by their tokens.
@@ -52,6 +55,8 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	d := &Downgrade{
 		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
 		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
+		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Watched}),
+		levels:  newLevels(o.Env, o.Logger),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
@@ -71,7 +76,7 @@ func (d *Downgrade) Close(ctx context.Context) error {
 	}
 	clear(d.held)
 	d.mu.Unlock()
-	return env.Join(ctx, &d.work)
+	return errors.Join(d.listens.Close(ctx), env.Join(ctx, &d.work))
 }
 
 // errUnserved is the answer to a method that this route does not have (§1.8).
@@ -89,9 +94,10 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 		return port.Fail(errUnserved)
 	case x.Message.Method == ext2026.MethodServerDiscover:
 		return d.discover(ctx, b, x)
-	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
-		x.Message.Method == ext2026.MethodTasksCancel, x.Message.Method == ext2026.MethodSubscriptionsListen:
+	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate, x.Message.Method == ext2026.MethodTasksCancel:
 		return port.Fail(errUnserved) // neither is announced
+	case x.Message.Method == ext2026.MethodSubscriptionsListen:
+		return d.listen(ctx, b, x)
 	case ext2026.Asks(x.Message.Method):
 		return d.call(ctx, b, x)
 	default:
@@ -123,7 +129,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{CanListen: stands(ctx, lease.Session())})
 	return done(out, err)
 }
 

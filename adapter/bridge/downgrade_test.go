@@ -24,6 +24,7 @@ import (
 // session is a scripted [bridge.Lease].
 type session struct {
 	about wire.Value
+	none  bool // it has no standing stream
 	do    func(ctx context.Context, call port.SessionCall) (wire.Value, error)
 
 	mu       sync.Mutex
@@ -33,15 +34,17 @@ type session struct {
 	released int
 }
 
-func (s *session) Ticket() port.Ticket          { return port.Ticket{ID: "s1", Version: "2025-11-25"} }
-func (s *session) About() wire.Value            { return s.about }
-func (s *session) Lost() <-chan struct{}        { return nil }
-func (s *session) Close(context.Context)        {}
-func (s *session) Session() port.Session        { return s }
-func (s *session) Place() bridge.Place          { return bridge.Place{Ticket: s.Ticket()} }
-func (s *session) Pin() func()                  { return func() {} }
-func (s *session) Hear(h func(jsonrpc.Message)) { s.hear = h }
-func (s *session) note(what string)             { s.mu.Lock(); defer s.mu.Unlock(); s.said = append(s.said, what) }
+func (s *session) Ticket() port.Ticket   { return port.Ticket{ID: "s1", Version: "2025-11-25"} }
+func (s *session) About() wire.Value     { return s.about }
+func (s *session) Lost() <-chan struct{} { return nil }
+func (s *session) Close(context.Context) {}
+func (s *session) Session() port.Session { return s }
+
+func (s *session) Standing(context.Context) (bool, <-chan struct{}) { return !s.none, nil }
+func (s *session) Place() bridge.Place                              { return bridge.Place{Ticket: s.Ticket()} }
+func (s *session) Pin() func()                                      { return func() {} }
+func (s *session) Hear(h func(jsonrpc.Message))                     { s.hear = h }
+func (s *session) note(what string)                                 { s.mu.Lock(); defer s.mu.Unlock(); s.said = append(s.said, what) }
 
 func (s *session) Release() {
 	s.mu.Lock()

@@ -28,6 +28,8 @@ type hearer struct {
 	mu   sync.Mutex
 	id   jsonrpc.ID // of the request at the backend
 	last wire.Value // the last progress told (G-12)
+	// beside is what was said beside the request's own stream.
+	beside beside
 }
 
 func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Session) *hearer {
@@ -58,6 +60,8 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			delete(h.d.hearers, h.token)
 		}()
 	}
+	defer h.beside.end()
+	defer h.d.levels.enter(ctx, h)()
 	return h.session.Do(ctx, port.SessionCall{
 		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller),
 		OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
@@ -115,12 +119,14 @@ func (h *hearer) notification(msg jsonrpc.Message) {
 		}
 		params, _, err = mapping.AppendUpProgress(nil, msg.Params, h.clientToken)
 	case legacy2025.NotificationMessage:
-		if h.x.Caller.LogLevel == "" {
-			return
+		if h.x.Caller.LogLevel == "" || msg.Params.Get("_meta").Get(wire.MetaRelatedTask).Present() {
+			return // there are none for tasks
 		}
 		params, _, err = mapping.AppendUpLog(nil, msg.Params, h.x.Caller.LogLevel)
 	default:
-		return // on no stream of a modern client but a subscription's
+		// What a backend says of changes concerns its session, whatever the stream.
+		h.d.Hear(Heard{Backend: h.x.Backend, Session: lent(h.session), Message: msg})
+		return
 	}
 	if err != nil {
 		h.d.logger.Warn("notification dropped", "backend", h.x.Backend, "method", msg.Method, "error", port.Reason(err))

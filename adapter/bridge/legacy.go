@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -74,7 +75,8 @@ type Lease interface {
 	Release()
 }
 
-// DowngradeOptions are what a [Downgrade] works with; all members are required.
+// DowngradeOptions are what a [Downgrade] works with. All members are required unless
+// they say otherwise.
 type DowngradeOptions struct {
 	Backends []*LegacyBackend
 	Lot      *park.Lot
@@ -83,6 +85,8 @@ type DowngradeOptions struct {
 	// Owner returns the keyed hash of a caller's principal.
 	Owner func(caller port.Caller) string
 	Times Times
+	// Watched tells subscriptions of tasks; nil honours none.
+	Watched listen.Tasks
 }
 
 // bridgeInfo is who the bridge says it is where a client has not said who it is
