@@ -57,8 +57,8 @@ func (d *down) listen(id, notifications string, tasks bool) *subscriber {
 	return s
 }
 
-// says has the backend say something on the session's standing stream.
-func (d *down) says(method, params string) {
+// announces has the backend say something on the session's standing stream.
+func (d *down) announces(method, params string) {
 	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Message: jsonrpc.Message{Kind: jsonrpc.KindNotification, Method: method, Params: wire.Value(params)}})
 }
 
@@ -89,13 +89,13 @@ func TestDowngradeListen(t *testing.T) {
 		}
 		other := d.listen(`"77"`, `{"toolsListChanged":true}`, false)
 		other.got()
-		d.says("notifications/resources/updated", `{"uri":"ore://1","_meta":{"io.modelcontextprotocol/subscriptionId":"forged","x":1}}`)
-		d.says("notifications/resources/updated", `{"uri":"ore://no"}`)
-		d.says("notifications/resources/updated", `{}`)
-		d.says("notifications/prompts/list_changed", "")
-		d.says("notifications/message", `{"level":"error","data":1}`)
-		d.says("notifications/progress", `{"progressToken":1,"progress":1}`)
-		d.says("notifications/tools/list_changed", "")
+		d.announces("notifications/resources/updated", `{"uri":"ore://1","_meta":{"io.modelcontextprotocol/subscriptionId":"forged","x":1}}`)
+		d.announces("notifications/resources/updated", `{"uri":"ore://no"}`)
+		d.announces("notifications/resources/updated", `{}`)
+		d.announces("notifications/prompts/list_changed", "")
+		d.announces("notifications/message", `{"level":"error","data":1}`)
+		d.announces("notifications/progress", `{"progressToken":1,"progress":1}`)
+		d.announces("notifications/tools/list_changed", "")
 		const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":`
 		want := []string{
 			`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"ore://1","_meta":{"io.modelcontextprotocol/subscriptionId":77,"x":1}}}`,

@@ -100,8 +100,6 @@ func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
 			h.withdraw(params.RequestID)
 		}
-	case msg.Method == legacy2025.NotificationElicitationComplete:
-		h.d.visits.announce(h.b.Name, msg.Params)
 	default:
 		h.notification(msg)
 	}
@@ -126,7 +124,7 @@ func (h *hearer) notification(msg jsonrpc.Message) {
 		}
 		params, _, err = mapping.AppendUpLog(nil, msg.Params, h.x.Caller.LogLevel)
 	default:
-		// What a backend says of changes concerns its session, whatever the stream.
+		// It concerns the session, whatever the stream.
 		h.d.Hear(Heard{Backend: h.x.Backend, Session: lent(h.session), Message: msg})
 		return
 	}

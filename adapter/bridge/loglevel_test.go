@@ -176,7 +176,7 @@ func TestLogLevelRefused(t *testing.T) {
 // request under way, if it asked for it (§3.4).
 func TestLogAttribution(t *testing.T) {
 	levels(t, func(l *leveled) {
-		log := func(level string) { l.says("notifications/message", `{"level":"`+level+`","data":"`+level+`"}`) }
+		log := func(level string) { l.announces("notifications/message", `{"level":"`+level+`","data":"`+level+`"}`) }
 		told := func(s *subscriber) string {
 			var out []string
 			for _, msg := range s.got() {
@@ -192,9 +192,9 @@ func TestLogAttribution(t *testing.T) {
 		log("info")
 		log("warning")
 		log("emergency")
-		l.says("notifications/message", `{"level":"error","data":1,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}`)
-		l.says("notifications/message", `{"level":"loud","data":1}`)
-		l.says("notifications/message", `{"level":"error"}`)
+		l.announces("notifications/message", `{"level":"error","data":1,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}`)
+		l.announces("notifications/message", `{"level":"loud","data":1}`)
+		l.announces("notifications/message", `{"level":"error"}`)
 		if got := told(a); got != "warning emergency" {
 			t.Errorf("told %q", got)
 		}
@@ -256,7 +256,7 @@ func TestLogToSlowClient(t *testing.T) {
 		}()
 		synctest.Wait()
 		for range 1000 {
-			l.says("notifications/message", `{"level":"error","data":1}`)
+			l.announces("notifications/message", `{"level":"error","data":1}`)
 		}
 		close(l.end["A"])
 		synctest.Wait()
@@ -267,6 +267,6 @@ func TestLogToSlowClient(t *testing.T) {
 		if told := <-ended; told < 64 || told > 65 {
 			t.Errorf("told %d times", told)
 		}
-		l.says("notifications/message", `{"level":"error","data":1}`)
+		l.announces("notifications/message", `{"level":"error","data":1}`)
 	})
 }
