@@ -101,7 +101,7 @@ func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 			h.withdraw(params.RequestID)
 		}
 	default:
-		h.notification(msg)
+		h.notification(msg) //nolint:contextcheck // what concerns the session outlives the request
 	}
 }
 

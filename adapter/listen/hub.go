@@ -17,7 +17,7 @@ const (
 	// maxURIs and maxTasks are how many resources and tasks one subscription may
 	// be about; those beyond are not honoured.
 	maxURIs  = 1000
-	maxTasks = 256
+	maxTasks = 100
 	// maxURI is the length of a URI in bytes beyond which it is not honoured.
 	maxURI = 2 << 10
 	// deciding is how long a backend may take to decide on all the resources of a
@@ -154,6 +154,6 @@ func (h *Hub) Listen(ctx context.Context, r Request) port.Outcome {
 	defer h.work.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(h.ctx, func() { cancel(port.ErrDraining) })()
+	defer context.AfterFunc(h.ctx, func() { cancel(port.ErrDraining) })() //nolint:contextcheck // the hub's own end
 	return newListener(h, &r).run(ctx)
 }

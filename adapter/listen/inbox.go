@@ -2,15 +2,21 @@ package listen
 
 import "github.com/taskbridge/taskbridge/adapter/port"
 
-// maxParts is how many changes of parts of resources are kept apart for a client
-// that reads slowly. Beyond, a change of a part counts as one of the whole.
-const maxParts = 256
+// What is kept for a client that reads slowly is bounded: beyond these, a change
+// counts as one of the whole resource or list, of which nothing else is known.
+const (
+	// maxParts is how many changes are kept with those of parts of resources.
+	maxParts = 256
+	// maxKept is the size of what is kept, in bytes.
+	maxKept = 1 << 20
+)
 
 // inbox is what a subscription has still to be told: of each key the newest, in the
 // order in which the keys came.
 type inbox struct {
 	items map[string]item
 	order []string
+	size  int
 }
 
 // item is a change: a notice, or what is to be told of a task, whole.
@@ -19,14 +25,21 @@ type item struct {
 	told   []byte
 }
 
+// size is how many bytes an item keeps, about.
+func (i *item) size() int { return len(i.notice.Key) + len(i.notice.Message.Params) }
+
 func (b *inbox) put(key string, i item) {
-	if _, waiting := b.items[key]; !waiting {
-		if b.items == nil {
-			b.items = make(map[string]item)
-		}
+	if b.items == nil {
+		b.items = make(map[string]item)
+	}
+	before, waiting := b.items[key]
+	if waiting {
+		b.size -= before.size()
+	} else {
 		b.order = append(b.order, key)
 	}
 	b.items[key] = i
+	b.size += i.size()
 }
 
 // take returns everything and leaves nothing.
@@ -41,23 +54,30 @@ func (b *inbox) take() []item {
 
 // offer keeps a notice if it concerns the subscription; the hub's lock is held.
 func (l *listener) offer(n port.Notice) {
-	if n.List != port.NoList {
-		if l.filter.Has(n.List) {
-			l.put(n.Key, item{notice: n})
-		}
-		return
-	}
-	subscribed := l.concerned(n.URI)
+	var whole port.ChangeFilter
+	part := false
 	switch {
-	case subscribed == "":
-		return
-	case subscribed != n.URI && len(l.inbox.order) >= maxParts:
-		for _, whole := range l.h.Dialect.Synthesize(port.ChangeFilter{URIs: []string{subscribed}}) {
-			l.put(whole.Key, item{notice: whole})
+	case n.List != port.NoList:
+		if !l.filter.Has(n.List) {
+			return
 		}
+		whole.Add(n.List)
 	default:
-		l.put(n.Key, item{notice: n})
+		subscribed := l.concerned(n.URI)
+		if subscribed == "" {
+			return
+		}
+		whole.URIs, part = []string{subscribed}, subscribed != n.URI
 	}
+	i := item{notice: n}
+	waiting := len(l.inbox.order)
+	if waiting > 0 && l.inbox.size+i.size() > maxKept || part && waiting >= maxParts {
+		for _, made := range l.h.Dialect.Synthesize(whole) {
+			l.put(made.Key, item{notice: made})
+		}
+		return
+	}
+	l.put(n.Key, i)
 }
 
 // put keeps an item and wakes the listener; the hub's lock is held.

@@ -138,6 +138,30 @@ func TestCrowds(t *testing.T) {
 	})
 }
 
+func TestInboxIsBounded(t *testing.T) {
+	bubble(t, nil, func(w *world) {
+		s := w.session("s", everything)
+		c := w.listen("1", port.ChangeFilter{Tools: true, URIs: many(100)})
+		c.got()
+		huge := strings.Repeat("x", 900<<10)
+		c.stuck = make(chan struct{})
+		s.say("tools", huge)
+		synctest.Wait()
+		s.say("tools", huge)
+		s.say("tools", huge)
+		for _, uri := range many(100) {
+			s.say("updated", uri+"#"+huge)
+		}
+		s.say("tools", "small")
+		close(c.stuck)
+		got := c.got()
+		if len(got) != 102 || got[0] != "1 tools "+huge || got[1] != "1 tools small" || got[101] != "1 updated a://99#made up" {
+			t.Errorf("told %d times, at last %q", len(got), got[len(got)-1])
+		}
+		c.leave()
+	})
+}
+
 // tasks is a scripted [listen.Tasks].
 type tasks struct {
 	t       *testing.T
@@ -204,7 +228,7 @@ func TestTasks(t *testing.T) {
 			}
 		})
 	})
-	t.Run("10,000 tasks: no more than 256", func(t *testing.T) {
+	t.Run("10,000 tasks: no more than 100", func(t *testing.T) {
 		script := &tasks{t: t}
 		bubble(t, script, func(w *world) {
 			w.session("s", everything)
@@ -213,7 +237,7 @@ func TestTasks(t *testing.T) {
 				handles[i] = fmt.Sprintf("h.LT%d", i)
 			}
 			c := w.listen("1", port.ChangeFilter{TaskIDs: handles})
-			if got := c.got(); len(got) != 1 || strings.Count(got[0], "h.LT") != 256 {
+			if got := c.got(); len(got) != 1 || strings.Count(got[0], "h.LT") != 100 {
 				t.Errorf("told %q", got)
 			}
 			c.leave()

@@ -80,7 +80,9 @@ func (l *listener) run(ctx context.Context) port.Outcome {
 				return port.Fail(err)
 			}
 		case <-l.missed:
-			l.await(ctx)
+			if !l.await(ctx) {
+				return l.end(ctx, l.lease.About()) // nothing will be heard any more
+			}
 			l.makeUp()
 		case <-l.session.Lost():
 			about := l.lease.About()

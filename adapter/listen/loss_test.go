@@ -137,7 +137,10 @@ func TestStandingStream(t *testing.T) {
 			s.say("tools", "1")
 			a.want("1 tools 1")
 			w.wantAsked(s.session, "subscribe a://x")
-			a.leave()
+			s.none = true
+			close(s.missed)
+			a.wantEnd("1 ended by " + everything)
+			a.want()
 		})
 	})
 }

@@ -32,6 +32,19 @@ func (f *ChangeFilter) Has(list ChangeList) bool {
 	}
 }
 
+// Add has the filter ask for changes of the list.
+func (f *ChangeFilter) Add(list ChangeList) {
+	switch list {
+	case ToolsList:
+		f.Tools = true
+	case PromptsList:
+		f.Prompts = true
+	case ResourcesList:
+		f.Resources = true
+	case NoList:
+	}
+}
+
 // Notice is a change at a backend that has sessions, for subscriptions that each
 // get a copy of their own. Either List or URI is set.
 type Notice struct {

@@ -46,10 +46,58 @@ func TestStanding(t *testing.T) {
 			}
 		})
 	})
-	t.Run("one whose head comes with the first event counts as offered", func(t *testing.T) {
-		bubble(t, script{"GET": (*call).hold}, nil, func(t *testing.T, f *fake) {
-			if offered, _, took := stands(t, f.open()); !offered || took != 500*time.Millisecond {
+	t.Run("one whose head comes with the first event counts as offered, and is waited for once", func(t *testing.T) {
+		s := script{"GET": func(x *call) { time.Sleep(time.Minute); x.stream(event(note("a"))); x.hold() }}
+		bubble(t, s, nil, func(t *testing.T, f *fake) {
+			s := f.open()
+			offered, missed, took := stands(t, s)
+			if !offered || took != 0 {
 				t.Errorf("offered %t, took %v", offered, took)
+			}
+			time.Sleep(time.Hour)
+			if isClosed(missed) {
+				t.Error("it has missed something")
+			}
+		})
+	})
+}
+
+func TestStandingMissed(t *testing.T) {
+	t.Run("Q26 one that is refused at first has missed something", func(t *testing.T) {
+		s := script{"GET": func(x *call) {
+			if x.n == 1 {
+				x.w.WriteHeader(503)
+				return
+			}
+			x.stream()
+			x.hold()
+		}}
+		bubble(t, s, nil, func(t *testing.T, f *fake) {
+			offered, missed, took := stands(t, f.open())
+			if !offered || isClosed(missed) || took != 0 {
+				t.Errorf("offered %t, took %v", offered, took)
+			}
+			time.Sleep(time.Minute)
+			if !isClosed(missed) {
+				t.Error("nothing is missed")
+			}
+		})
+	})
+	t.Run("one that there is no more", func(t *testing.T) {
+		s := script{"GET": func(x *call) {
+			if x.n == 1 {
+				x.stream()
+				time.Sleep(time.Second)
+				return
+			}
+			x.w.WriteHeader(405)
+		}}
+		bubble(t, s, nil, func(t *testing.T, f *fake) {
+			s := f.open()
+			offered, missed, _ := stands(t, s)
+			time.Sleep(time.Minute)
+			if now, _, took := stands(t, s); !offered || !isClosed(missed) || now || took != 0 {
+				t.Errorf("offered %t, then %t after %v; missed %t", offered, now, took, isClosed(missed))
 			}
 		})
 	})
@@ -63,6 +111,9 @@ func TestStanding(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestStandingBroken(t *testing.T) {
 	for name, tt := range map[string]struct {
 		event  string
 		missed bool

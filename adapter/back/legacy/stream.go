@@ -21,17 +21,6 @@ const listening = "GET"
 // begin starts the standing stream.
 func (s *session) begin() { s.spawn(s.stand) }
 
-// awaitStream waits until it is known whether there is a standing stream.
-func (s *session) awaitStream(ctx context.Context) {
-	timer := s.c.server.Env.NewTimer(streamGrace)
-	defer timer.Stop()
-	select {
-	case <-s.streams:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // stand keeps the standing stream open until the session ends or it turns out
 // that the server offers none (B-U3).
 func (s *session) stand() {
@@ -40,7 +29,7 @@ func (s *session) stand() {
 		opened bool // there was a stream
 	)
 	answered := sync.OnceFunc(func() {
-		close(s.streams)
+		s.standing.answered()
 		x := s.exchange(s.ctx, listening, s.c.times.Accept)
 		defer x.Close()
 		for _, msg := range s.early {
@@ -75,12 +64,15 @@ func (s *session) listen(at *position, answered func()) (failed *transport.Failu
 	defer x.Close()
 	resumes := at.id != ""
 	failed = x.get("", at.id)
+	streamed = failed == nil && x.Streams()
+	if streamed {
+		s.standing.opened(resumes)
+		defer s.standing.broke()
+	}
 	answered()
-	if failed != nil || !x.Streams() {
+	if !streamed {
 		return failed, false
 	}
-	s.standing.opened(resumes)
-	defer s.standing.broke()
 	stop := context.AfterFunc(s.streaming, x.Close)
 	defer stop()
 	x.Watch().Release()
