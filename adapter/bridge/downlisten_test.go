@@ -186,6 +186,39 @@ func TestDowngradeListenRefused(t *testing.T) {
 	})
 }
 
+// TestDowngradeListenMissed: where changes may have been missed, everything may have
+// changed (Q26).
+func TestDowngradeListenMissed(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.session.about = "" // resumed: what it does not say counts as offered
+		d.session.do = func(context.Context, port.SessionCall) (wire.Value, error) { return `{}`, nil }
+		d.session.missed = make(chan struct{})
+		s := d.listen("77", `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["ore://1"]}`, false)
+		if got := s.got(); len(got) != 1 || !strings.Contains(got[0], `"params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["ore://1"]}`) {
+			t.Errorf("told %q", got)
+		}
+		missed := d.session.missed
+		d.session.missed = nil
+		close(missed)
+		const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":77}}}`
+		want := []string{
+			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + meta,
+			`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed","params":{` + meta,
+			`{"jsonrpc":"2.0","method":"notifications/resources/list_changed","params":{` + meta,
+			`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"ore://1",` + meta,
+		}
+		if got := s.got(); !slices.Equal(got, want) {
+			t.Errorf("told %q\nwant %q", got, want)
+		}
+		d.announces("notifications/tools/list_changed", `{"_meta":7}`)
+		if got := s.got(); len(got) != 0 {
+			t.Errorf("told %q", got)
+		}
+		s.cancel(context.Canceled)
+		<-s.ended
+	})
+}
+
 // TestDiscoverWithoutStandingStream: what cannot be told of is not offered (§2.3).
 func TestDiscoverWithoutStandingStream(t *testing.T) {
 	downgrade(t, func(d *down) {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -169,6 +170,40 @@ func TestLogLevelRefused(t *testing.T) {
 			l.want("error", "B")
 			end()
 		})
+	})
+}
+
+// TestLogLevelOfLostSession: a session that is replaced while it is told the level
+// leaves it to the next, and is forgotten.
+func TestLogLevelOfLostSession(t *testing.T) {
+	levels(t, func(l *leveled) {
+		lost := make(chan struct{})
+		l.session.lost = lost
+		next := &session{}
+		l.setLevel = func(context.Context) error {
+			l.session.now = next
+			close(lost)
+			l.setLevel = nil
+			return nil
+		}
+		a, end := l.begin("A", "error")
+		l.want("error", "error", "A")
+		for _, s := range []*session{l.session, next} {
+			l.cross.Hear(bridge.Heard{Backend: "basalt", Session: s, Message: jsonrpc.Message{
+				Kind: jsonrpc.KindNotification, Method: "notifications/message", Params: `{"level":"error","data":1}`,
+			}})
+		}
+		if got := a.got(); len(got) != 1 {
+			t.Errorf("told %q", got)
+		}
+		end()
+		_, end = l.begin("B", "error")
+		l.want("B")
+		end()
+		l.session.now = nil // as good as a new one: it was forgotten
+		_, end = l.begin("C", "error")
+		l.want("error", "C")
+		end()
 	})
 }
 
