@@ -143,6 +143,29 @@ func TestBindings(t *testing.T) {
 			{down, `{"a":"<int:2>"}`, `{"a":"2"}`, `a: want an integer literal, got "2"`},
 			{down, `{"a":"<now:1>"}`, `{"a":"soon"}`, `a: want a time in RFC 3339, UTC, got "soon"`},
 		},
+		"a handle of direction B, in a filter": {
+			{down, `{"result":{"taskId":"h.1"}}`, `{"result":{"taskId":"x"}}`, ""},
+			{down, `{"params":{"notifications":{"taskIds":["h.1"]}}}`, `{"params":{"notifications":{"taskIds":["x"]}}}`, ""},
+			{down, `{"params":{"notifications":{"taskIds":["h.1"]}}}`, `{"params":{"notifications":{"taskIds":["y"]}}}`, `params.notifications.taskIds[0]: want "x", which h.1 stands for, got "y"`},
+		},
+		"the ids of a server's requests are its own": {
+			{up, `{"id":9001,"method":"x"}`, `{"id":0,"method":"x"}`, ""},
+			{up, `{"id":0,"result":{}}`, `{"id":0,"result":{}}`, ""},
+			{up, `{"id":0,"error":{}}`, `{"id":1,"error":{}}`, `id: want 0, got 1`},
+		},
+		"a request that is taken back": {
+			{up, `{"id":90,"method":"x"}`, `{"id":5,"method":"x"}`, ""},
+			{up, `{"method":"notifications/cancelled","params":{"requestId":90}}`, `{"method":"notifications/cancelled","params":{"requestId":5}}`, ""},
+			{up, `{"method":"notifications/cancelled","params":{"requestId":90}}`, `{"method":"notifications/cancelled","params":{"requestId":6}}`, `params.requestId: want 5, which 90 stands for, got 6`},
+		},
+		"keys": {
+			{down, `{"inputRequests":{"<key:1>":{"method":"a"},"<key:2>":{"method":"b"}}}`, `{"inputRequests":{"x":{"method":"b"},"y":{"method":"a"}}}`, ""},
+			{down, `{"inputRequests":{"<key:1>":{"method":"a"}}}`, `{"inputRequests":{"x":{"method":"a"}}}`, `inputRequests.<key:1>: want {"method":"a"}, got nothing`},
+			{down, `{"inputRequests":{"<key:3>":{}}}`, `{"inputRequests":{"x":{}}}`, `inputRequests.<key:3>: want {}, got nothing`},
+			{down, `{"inputRequests":{"<key>":{},"<key:2>":{}}}`, `{"inputRequests":{"x":{},"z":{}}}`, `inputRequests.<key:2>: want {}, got nothing`},
+			{down, `{"inputRequests":{"<key:2>":{},"<key>":{}}}`, `{"inputRequests":{"z":{},"x":{}}}`, ""},
+			{down, `{"a":{"<key:1>":1}}`, `{"a":{"y":1}}`, `a.<key:1>: want 1, got nothing`},
+		},
 		"nothing binds beside a difference": {
 			{down, `{"a":"<cursor:2>","b":1}`, `{"a":"x","b":2}`, `b: want 1, got 2`},
 			{down, `{"a":"<cursor:2>"}`, `{"a":"y"}`, ""},
@@ -165,6 +188,22 @@ func TestBindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The ids of requests differ within a session, not beyond it.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	m := newMatcher()
+	for _, s := range []struct {
+		session string
+		want    wire.Value
+		ok      bool
+	}{{"a", `{"id":1}`, true}, {"b", `{"id":2}`, true}, {"b", `{"id":3}`, false}, {"a", `{"id":2}`, true}} {
+		m.Within(s.session)
+		if diffs, err := m.Match(up, s.want, `{"id":7}`); (len(diffs) == 0) != s.ok || err != nil {
+			t.Errorf("%s in %s: %v, %v", s.want, s.session, diffs, err)
+		}
 	}
 }
 
