@@ -11,11 +11,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
+	"github.com/taskbridge/taskbridge/adapter/back/legacy/pool"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/config"
-	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
+	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/leak"
+	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
@@ -68,11 +70,15 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
-	store state.Store
-	tasks *task.Manager
-	watch *watch.Watcher
-	face  *legacy.Face
-	stops []func() // of built-in servers and of clients
+	store  state.Store
+	tasks  *task.Manager
+	watch  *watch.Watcher
+	lot    *park.Lot
+	down   *bridge.Downgrade
+	pools  []*pool.Pool
+	legacy *legacy.Face
+	modern *modern.Face
+	stops  []func() // of built-in servers and of clients
 }
 
 // New builds a bridge. The error says what cannot be opened; a store that
@@ -101,14 +107,27 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	return b, nil
 }
 
-// build connects the parts. Tasks and subscriptions reach the backends through
-// the crossing, and the crossing creates tasks and subscriptions.
+// build connects the parts.
 func (b *Bridge) build(keys *seal.Keys) error {
 	backends, err := b.backends()
 	if err != nil {
 		return err
 	}
-	modern, err := bridge.NewModern(b.logger, b.env, backends)
+	return errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends))
+}
+
+// buildLegacy connects the parts behind the legacy face. Tasks and subscriptions
+// reach the backends through the crossing, and the crossing creates tasks and
+// subscriptions.
+func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
+	clients := make([]*bridge.Backend, len(backends))
+	for i, be := range backends {
+		var err error
+		if clients[i], err = b.modernBackend(be); err != nil {
+			return fmt.Errorf("backend %s: %w", be.cfg.Name, err)
+		}
+	}
+	modern, err := bridge.NewModern(b.logger, b.env, clients)
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
@@ -145,7 +164,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return fmt.Errorf("crossing: %w", err)
 	}
-	b.face = legacy.New(legacy.Options{
+	b.legacy = legacy.New(legacy.Options{
 		Crossing: hub.wrap(upgrade, b.tasks.Owner),
 		Store:    b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply,
@@ -154,6 +173,41 @@ func (b *Bridge) build(keys *seal.Keys) error {
 			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
 		},
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
+	})
+	return nil
+}
+
+// The waits of parked calls that are nobody's to choose (B-P1, B-P4).
+const (
+	parkWindow = 50 * time.Millisecond
+	parkKeep   = time.Minute
+)
+
+// maxRequests bounds the requests that the modern face handles at a time.
+const maxRequests = 10000
+
+// buildModern connects the parts behind the modern face.
+func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
+	b.lot = park.NewLot(b.env, keys, park.Times{Window: parkWindow, Park: b.cfg.Times.Park, Keep: parkKeep})
+	clients := make([]*bridge.LegacyBackend, len(backends))
+	for i, be := range backends {
+		clients[i] = b.legacyBackend(be, func(h bridge.Heard) { b.down.Hear(h) })
+	}
+	var err error
+	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
+		Backends: clients, Lot: b.lot, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
+	})
+	if err != nil {
+		return fmt.Errorf("crossing: %w", err)
+	}
+	b.modern = modern.New(modern.Options{
+		Crossing: b.down, Params: b.down, Keys: keys, Env: b.env, Logger: b.logger,
+		Filter: leak.Modern(b.logger).Apply,
+		Limits: modern.Limits{
+			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
+			StreamsPerCaller: b.cfg.Limits.StreamsPerSession,
+		},
 	})
 	return nil
 }
@@ -172,24 +226,11 @@ func taskTimes(t config.Times) task.Times {
 	}
 }
 
-// Register adds the routes of the legacy face to an engine, behind the checks
-// of Host and Origin.
+// Register adds the routes of both faces to an engine, behind the checks of Host
+// and Origin.
 func (b *Bridge) Register(routes gin.IRouter) {
-	b.routesOf(routes.Group("", b.guard().Check))
-}
-
-// guard checks the Host and Origin of clients of the legacy face.
-func (b *Bridge) guard() *edge.Guard {
-	return &edge.Guard{Hosts: b.cfg.AllowedHosts, Origins: b.cfg.Faces.Legacy.AllowedOrigins}
-}
-
-func (b *Bridge) routesOf(routes gin.IRoutes) {
-	if b.cfg.Faces.Legacy.Off {
-		return
-	}
-	for i := range b.cfg.Backends {
-		name := b.cfg.Backends[i].Name
-		b.face.Register(routes, "/legacy/"+name, name)
+	for _, face := range b.faces() {
+		face.routes(routes.Group("", b.guard(face).Check))
 	}
 }
 
@@ -197,8 +238,20 @@ func (b *Bridge) routesOf(routes gin.IRoutes) {
 // when nothing of the bridge runs any more or ctx is done.
 func (b *Bridge) Close(ctx context.Context) error {
 	var errs []error
-	if b.face != nil {
-		errs = append(errs, b.face.Close(ctx))
+	if b.legacy != nil {
+		errs = append(errs, b.legacy.Close(ctx))
+	}
+	if b.modern != nil {
+		errs = append(errs, b.modern.Close(ctx))
+	}
+	if b.lot != nil {
+		errs = append(errs, b.lot.Close(ctx))
+	}
+	if b.down != nil {
+		errs = append(errs, b.down.Close(ctx))
+	}
+	for _, p := range b.pools {
+		p.Close(ctx)
 	}
 	if b.watch != nil {
 		errs = append(errs, b.watch.Close(ctx))

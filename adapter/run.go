@@ -79,13 +79,14 @@ func (b *Bridge) drain(ctx context.Context, servers []*http.Server) error {
 	ctx, cancel := env.WithTimeout(ctx, b.env, b.cfg.Times.Drain, errDrained)
 	defer cancel()
 	b.logger.InfoContext(ctx, "draining", "deadline", b.cfg.Times.Drain)
-	b.face.Drain()
+	b.legacy.Drain()
+	b.modern.Drain()
 	patient, stop := env.WithTimeout(ctx, b.env, max(0, b.cfg.Times.Drain-closeReserve), errDrained)
 	var group errgroup.Group
 	for _, s := range servers {
 		group.Go(func() error { return s.Shutdown(patient) })
 	}
-	late := errors.Join(group.Wait(), b.face.Wait(patient), b.tasks.Drain(patient))
+	late := errors.Join(group.Wait(), b.legacy.Wait(patient), b.modern.Wait(patient), b.tasks.Drain(patient))
 	stop()
 	err := b.Close(ctx)
 	for _, s := range servers {
@@ -114,11 +115,14 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		listeners = append(listeners, listener{l, handler})
 		return nil
 	}
-	if !b.cfg.Faces.Legacy.Off {
+	for _, shared := range b.addresses() {
 		engine := newEngine()
-		engine.Use(b.guard().Check) // also where no route matches
-		b.routesOf(engine)
-		if err := add(b.cfg.Faces.Legacy.Listen, engine); err != nil {
+		engine.NoRoute(b.guard(shared...).Check)
+		engine.NoMethod(b.guard(shared...).Check)
+		for _, f := range shared {
+			f.routes(engine.Group("", b.guard(f).Check))
+		}
+		if err := add(shared[0].cfg.Listen, engine); err != nil {
 			return listeners, err
 		}
 	}
@@ -144,22 +148,35 @@ func newEngine() *gin.Engine {
 	return engine
 }
 
+// addresses returns the faces that are on, those at one address together.
+func (b *Bridge) addresses() (out [][]*face) {
+	for _, f := range b.faces() {
+		if last := len(out) - 1; last >= 0 && out[last][0].cfg.Listen == f.cfg.Listen {
+			out[last] = append(out[last], f)
+			continue
+		}
+		out = append(out, []*face{f})
+	}
+	return out
+}
+
 func (b *Bridge) routes(listeners []listener) Ready {
 	var r Ready
 	scheme := "http"
 	if b.cfg.TLS != nil {
 		scheme = "https"
 	}
-	for i := range b.cfg.Backends {
-		be := &b.cfg.Backends[i]
-		if b.cfg.Faces.Legacy.Off {
-			break
+	for i, shared := range b.addresses() {
+		for _, f := range shared {
+			for j := range b.cfg.Backends {
+				be := &b.cfg.Backends[j]
+				route := Route{Face: f.name, Backend: be.Name, URL: fmt.Sprintf("%s://%s%s", scheme, listeners[i].Addr(), f.path(be.Name))}
+				if be.URL != nil {
+					route.Target = be.URL.Redacted()
+				}
+				r.Routes = append(r.Routes, route)
+			}
 		}
-		route := Route{Face: "legacy", Backend: be.Name, URL: fmt.Sprintf("%s://%s/legacy/%s", scheme, listeners[0].Addr(), be.Name)}
-		if be.URL != nil {
-			route.Target = be.URL.Redacted()
-		}
-		r.Routes = append(r.Routes, route)
 	}
 	if !b.cfg.Admin.Off {
 		r.Admin = listeners[len(listeners)-1].Addr().String()

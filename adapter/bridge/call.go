@@ -121,6 +121,6 @@ func (u *Upgrade) drive(ctx context.Context, d *dialogue, seed wire.Value) port.
 func (u *Upgrade) options(b *Backend, x *port.Exchange) mapping.ResultOptions {
 	name, _ := x.Message.Params.Get("name").Text()
 	return mapping.ResultOptions{
-		Version: x.Caller.Version, Wrapped: u.modern.catalogue.facts(b, x.Caller, name).Wrapped,
+		Version: x.Caller.Version, Wrapped: u.modern.catalogue.facts(keyOf(b, x.Caller), name).Wrapped,
 	}
 }

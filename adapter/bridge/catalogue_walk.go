@@ -3,13 +3,15 @@ package bridge
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/wire"
-	"github.com/taskbridge/taskbridge/mapping"
 )
 
 const (
@@ -27,67 +29,60 @@ var (
 	errEndless  = errors.New("the list of tools does not end")
 )
 
-// prepare lists a backend's tools before a call of one that is not known, since
-// only their schemas say which headers the call needs (§3.8). The call goes out
-// without them if that fails: the backend knows best.
-func (m *Modern) prepare(ctx context.Context, b *Backend, caller port.Caller, tool string) {
-	if m.catalogue.known(b, caller, tool) {
-		return
-	}
-	about, err := m.discover(ctx, b, caller)
-	if err != nil || !about.Capabilities.Declares("tools") {
-		return
-	}
-	// It is logged where it is read, once for all who wait.
-	_ = m.relist(ctx, b, caller)
-}
-
-// relist asks a backend for all its tools. Those who need them at the same time
-// share the answer.
-func (m *Modern) relist(ctx context.Context, b *Backend, caller port.Caller) error {
-	key := m.catalogue.walkKey(b, caller)
-	_, err := m.catalogue.walks.Do(ctx, key, func(ctx context.Context) (struct{}, error) {
-		ctx, cancel := env.WithTimeout(ctx, m.env, walkTime, errWalkTime)
+// relist reads a list of tools from its first page to its last, and remembers it.
+// Fetch reads the page of a cursor. Those who need the list at the same time share
+// the reading; that it failed is logged once for all of them.
+func (c *catalogue[F]) relist(
+	ctx context.Context, logger *slog.Logger, list listKey, fetch func(ctx context.Context, cursor wire.Value) (toolsPage[F], error),
+) error {
+	key := c.walkKey(list)
+	_, err := c.walks.Do(ctx, key, func(ctx context.Context) (struct{}, error) {
+		ctx, cancel := env.WithTimeout(ctx, c.env, walkTime, errWalkTime)
 		defer cancel()
-		err := m.walk(ctx, b, caller)
+		err := c.walk(ctx, list, fetch)
 		if err != nil && (ctx.Err() == nil || errors.Is(context.Cause(ctx), errWalkTime)) {
-			m.catalogue.pause(key, walkPause)
-			m.logger.WarnContext(ctx, "tools not listed", "backend", b.Name, "error", port.Reason(err))
+			c.pause(key, walkPause)
+			logger.WarnContext(ctx, "tools not listed", "backend", list.backend, "error", port.Reason(err))
 		}
 		return struct{}{}, err
 	})
 	return err
 }
 
-// walk reads the list of tools from its first page to its last.
-func (m *Modern) walk(ctx context.Context, b *Backend, caller port.Caller) error {
+func (c *catalogue[F]) walk(ctx context.Context, list listKey, fetch func(ctx context.Context, cursor wire.Value) (toolsPage[F], error)) error {
 	var cursor wire.Value
 	for range maxPages {
-		w := wire.Begin(nil)
-		w.Value("cursor", cursor)
-		asked := wire.Value(w.End())
-		raw, err := m.own(ctx, b, caller, ext2026.MethodToolsList, func(env mapping.Envelope) ([]byte, error) {
-			params, _, err := mapping.AppendUpParams(nil, ext2026.MethodToolsList, asked, env)
-			return params, err
-		})
+		page, err := fetch(ctx, cursor)
 		if err != nil {
 			return err
 		}
-		page, err := mapping.ReadDownResult(ext2026.MethodToolsList, raw)
-		if err != nil {
-			return err
-		}
-		facts, _, err := mapping.ReadTools(page)
-		if err != nil {
-			return err
-		}
-		m.catalogue.learn(b, caller, asked, page, facts)
-		// The cursor travels as a legacy client would send it back.
-		next := page.Get("nextCursor")
-		if !next.Present() || next == wire.Null {
+		c.learn(list, page)
+		if !page.next.Present() {
 			return nil
 		}
-		cursor = wire.Value(mapping.AppendDownCursor(nil, next))
+		cursor = page.next
 	}
 	return errEndless
+}
+
+// cursorParams are the params that ask for the page of a cursor.
+func cursorParams(cursor wire.Value) wire.Value {
+	w := wire.Begin(nil)
+	w.Value("cursor", cursor)
+	return wire.Value(w.End())
+}
+
+// ownHeaders copies what is known of mirrored arguments, and counts its bytes.
+func ownHeaders(headers []ext2026.ParamHeader) (own []ext2026.ParamHeader, size int) {
+	own = slices.Clone(headers)
+	for i := range own {
+		h := &own[i]
+		h.Name, h.Path = strings.Clone(h.Name), slices.Clone(h.Path)
+		size += len(h.Name)
+		for j, step := range h.Path {
+			h.Path[j] = strings.Clone(step)
+			size += len(step)
+		}
+	}
+	return own, size
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/taskbridge/taskbridge/adapter/park"
@@ -26,19 +27,51 @@ type Downgrade struct {
 	owner    func(port.Caller) string
 	times    Times
 	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
+
+	catalogue *catalogue[legacyTool]
+
+	mu sync.Mutex
+	// hearers are the requests that asked for progress, by their tokens.
+	hearers map[wire.Value]*hearer
+	held    map[port.Session][]*held
+	closed  bool
+	work    sync.WaitGroup
 }
 
-var _ port.Crossing = (*Downgrade)(nil)
+var (
+	_ port.Crossing     = (*Downgrade)(nil)
+	_ port.ParamChecker = (*Downgrade)(nil)
+)
 
-// NewDowngrade returns the crossing.
-func NewDowngrade(o DowngradeOptions) *Downgrade {
+// NewDowngrade returns the crossing. Close must be called.
+func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
+	tools, err := newCatalogue[legacyTool](o.Env)
+	if err != nil {
+		return nil, err
+	}
 	d := &Downgrade{
 		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
 	}
-	return d
+	return d, nil
+}
+
+// Close returns when nothing of the crossing runs any more outside its requests, or
+// ctx is done.
+func (d *Downgrade) Close(ctx context.Context) error {
+	d.mu.Lock()
+	d.closed = true
+	for _, questions := range d.held {
+		for _, q := range questions {
+			q.stop()
+		}
+	}
+	clear(d.held)
+	d.mu.Unlock()
+	return env.Join(ctx, &d.work)
 }
 
 // errUnserved is the answer to a method that this route does not have (§1.8).
@@ -101,20 +134,23 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return d.fail(x, err)
 	}
 	defer lease.Release()
-	h := d.hearer(x, lease)
+	h := d.hearer(b, x, lease)
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)
 	}
-	return d.result(x, lease, raw)
+	return d.result(b, x, lease, raw)
 }
 
 // result renders a backend's result.
-func (d *Downgrade) result(x *port.Exchange, session port.Session, raw wire.Value) port.Outcome {
+func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Session, raw wire.Value) port.Outcome {
 	o := mapping.UpResultOptions{ServerInfo: serverInfo(session)}
 	switch x.Message.Method {
 	case ext2026.MethodToolsList:
-		out, _, _, err := mapping.AppendUpToolsList(nil, raw, o)
+		out, facts, _, err := mapping.AppendUpToolsList(nil, raw, o)
+		if err == nil {
+			d.learn(b, x, raw, facts)
+		}
 		return done(out, err)
 	case ext2026.MethodToolsCall:
 		out, _, err := mapping.AppendUpCallResult(nil, raw, o)

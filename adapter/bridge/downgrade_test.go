@@ -37,6 +37,9 @@ func (s *session) Ticket() port.Ticket          { return port.Ticket{ID: "s1", V
 func (s *session) About() wire.Value            { return s.about }
 func (s *session) Lost() <-chan struct{}        { return nil }
 func (s *session) Close(context.Context)        {}
+func (s *session) Session() port.Session        { return s }
+func (s *session) Place() bridge.Place          { return bridge.Place{Ticket: s.Ticket()} }
+func (s *session) Pin() func()                  { return func() {} }
 func (s *session) Hear(h func(jsonrpc.Message)) { s.hear = h }
 func (s *session) note(what string)             { s.mu.Lock(); defer s.mu.Unlock(); s.said = append(s.said, what) }
 
@@ -100,7 +103,7 @@ func downgrade(t *testing.T, test func(d *down)) {
 			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
-		d.cross = bridge.NewDowngrade(bridge.DowngradeOptions{
+		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
 			Lot: d.lot, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
 			Owner: func(caller port.Caller) string { return "owner of " + caller.Principal },
 			Backends: []*bridge.LegacyBackend{{
@@ -111,9 +114,14 @@ func downgrade(t *testing.T, test func(d *down)) {
 				},
 			}},
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		test(d)
-		if err := d.lot.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("Close: %v", err)
+		for _, end := range []func(context.Context) error{d.lot.Close, d.cross.Close} {
+			if err := end(context.WithoutCancel(t.Context())); err != nil {
+				t.Errorf("Close: %v", err)
+			}
 		}
 	})
 }

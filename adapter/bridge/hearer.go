@@ -15,6 +15,7 @@ import (
 // says about it.
 type hearer struct {
 	d       *Downgrade
+	b       *LegacyBackend
 	x       *port.Exchange
 	session port.Session
 	// token is the bridge's progress token, clientToken the client's (G-10).
@@ -29,8 +30,8 @@ type hearer struct {
 	last wire.Value // the last progress told (G-12)
 }
 
-func (d *Downgrade) hearer(x *port.Exchange, session port.Session) *hearer {
-	h := &hearer{d: d, x: x, session: session}
+func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Session) *hearer {
+	h := &hearer{d: d, b: b, x: x, session: session}
 	if token := x.Message.Params.Get("_meta").Get(wire.MetaProgressToken); token.Present() && token != wire.Null {
 		h.clientToken, h.token = token, jsonrpc.IntID(d.tokens.Add(1))
 	}
@@ -47,8 +48,19 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	if err != nil {
 		return "", err
 	}
+	if h.token.Present() {
+		h.d.mu.Lock()
+		h.d.hearers[h.token] = h
+		h.d.mu.Unlock()
+		defer func() {
+			h.d.mu.Lock()
+			defer h.d.mu.Unlock()
+			delete(h.d.hearers, h.token)
+		}()
+	}
 	return h.session.Do(ctx, port.SessionCall{
-		Method: method, Params: wire.Value(params), OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
+		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller),
+		OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
 		OnID: func(id jsonrpc.ID) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

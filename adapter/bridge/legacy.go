@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -21,8 +22,27 @@ type LegacyBackend struct {
 	Name string
 	// Lease returns a session whose client has exactly the capabilities asked for.
 	Lease func(ctx context.Context, o LeaseOptions) (Lease, error)
+	// Resume returns the session at a place, which it must have been given by a
+	// lease of the same backend; if the backend has forgotten it, one with the same
+	// capabilities. It is not exclusive.
+	Resume func(ctx context.Context, place Place, o LeaseOptions) (Lease, error)
 	// Authorization is the Authorization header that a caller's requests carry.
 	Authorization func(caller port.Caller) string
+	// HostedTTL is the lifetime that a task is asked for (B-T1), and that of a task
+	// of the bridge. HostGrace is the wait before a call becomes one, if HostSlow is
+	// set (host_tasks).
+	HostedTTL, HostGrace time.Duration
+	HostSlow             bool
+	// DriveRequired serves a tool that wants a task to clients without tasks (Q7).
+	DriveRequired bool
+}
+
+// Place is where a session is found again, also by another process.
+type Place struct {
+	port.Ticket
+
+	// Owner and Capabilities are the names under which sessions are kept apart.
+	Owner, Capabilities string
 }
 
 // LeaseOptions say which session a request is served on (B-U1).
@@ -43,6 +63,13 @@ type Lease interface {
 	// Hear has the messages that the backend sends outside every exchange handed
 	// to hear, until the lease is released. Only an exclusive lease has them.
 	Hear(hear func(msg jsonrpc.Message))
+	// Session is the session that is lent now.
+	Session() port.Session
+	// Place is where the session is found again.
+	Place() Place
+	// Pin keeps the session at the backend beyond the lease, for something that
+	// lives in it (B-U5). Unpin ends that; it may be called again.
+	Pin() (unpin func())
 	// Release gives the session back.
 	Release()
 }
@@ -64,12 +91,21 @@ const bridgeInfo = wire.Value(`{"name":"taskbridge","version":"0"}`)
 
 // lease finds a session for a caller.
 func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Caller, exclusive bool) (Lease, error) {
-	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
+	o, err := d.leaseOptions(b, caller)
 	if err != nil {
 		return nil, err
 	}
+	o.Exclusive = exclusive
+	return b.Lease(ctx, o)
+}
+
+// leaseOptions describe the sessions on which a caller is served.
+func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOptions, error) {
+	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
+	if err != nil {
+		return LeaseOptions{}, err
+	}
 	o := LeaseOptions{
-		Exclusive: exclusive,
 		Hello: port.Hello{
 			ClientInfo: caller.ClientInfo, Capabilities: wire.Value(capabilities), Authorization: b.Authorization(caller),
 		},
@@ -80,7 +116,7 @@ func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Cal
 	if caller.Principal != "" {
 		o.Owner = d.owner(caller)
 	}
-	return b.Lease(ctx, o)
+	return o, nil
 }
 
 // asks reports whether a backend may ask a caller anything.

@@ -55,7 +55,7 @@ type Modern struct {
 	backends map[string]*Backend
 	tokens   atomic.Int64 // progress tokens, unique for all backends (G-9)
 
-	catalogue *catalogue
+	catalogue *catalogue[modernTool]
 }
 
 var (
@@ -65,7 +65,7 @@ var (
 
 // NewModern returns the client side for these backends.
 func NewModern(logger *slog.Logger, e env.Env, backends []*Backend) (*Modern, error) {
-	tools, err := newCatalogue(e)
+	tools, err := newCatalogue[modernTool](e)
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +126,14 @@ func (m *Modern) callTool(ctx context.Context, b *Backend, caller port.Caller, c
 	name, _ := call.Params.Get("name").Text()
 	m.prepare(ctx, b, caller, name)
 	var err error
-	if call.Headers, err = m.catalogue.headers(b, caller, call.Params); err != nil {
+	if call.Headers, err = m.headers(b, caller, call.Params); err != nil {
 		return "", err
 	}
 	result, err := m.send(ctx, b, caller, call)
 	if !port.IsCode(err, ext2026.CodeHeaderMismatch) || m.relist(ctx, b, caller) != nil {
 		return result, err
 	}
-	if call.Headers, err = m.catalogue.headers(b, caller, call.Params); err != nil {
+	if call.Headers, err = m.headers(b, caller, call.Params); err != nil {
 		return "", err
 	}
 	return m.send(ctx, b, caller, call)

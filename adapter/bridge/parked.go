@@ -101,7 +101,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return nil, err
 	}
-	p := &parkable{d: d, x: x, lease: lease, hearer: d.hearer(x, lease), keys: make(map[jsonrpc.ID]string)}
+	p := &parkable{d: d, x: x, lease: lease, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string)}
 	p.hearer.withdraw = p.taken
 	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
 	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
@@ -116,7 +116,9 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		return nil, err
 	}
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
-	lease.Hear(func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) })
+	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
+	lease.Hear(hear)
+	d.release(lease.Session(), hear)
 	d.lot.Go(func() {
 		defer lease.Release()
 		defer stop()
@@ -130,7 +132,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 // what the client has not declared says so (B-P7).
 func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 	if err == nil {
-		return p.d.result(p.x, p.lease, raw)
+		return p.d.result(p.b, p.x, p.lease, raw)
 	}
 	p.mu.Lock()
 	refused := p.refused

@@ -176,7 +176,7 @@ func (u *Upgrade) listTools(ctx context.Context, b *Backend, x *port.Exchange) p
 		Version: x.Caller.Version, Tasks: x.Caller.Tasks,
 	})
 	if err == nil {
-		u.modern.catalogue.learn(b, x.Caller, x.Message.Params, page, facts)
+		u.modern.learn(b, x.Caller, x.Message.Params, page, facts)
 	}
 	return done(out, err)
 }

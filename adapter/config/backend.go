@@ -85,9 +85,10 @@ func (d *decoder) target(all *node, e entry, path string, b *Backend) {
 	}
 	switch {
 	case e.val.form != formMapping:
-	case d.demo && b.Name == DemoModern && len(has) == 0:
-		b.Demo = DemoModern
-	case d.demo && (b.Name == DemoModern || b.Name == demoLegacy):
+	case d.demo && isDemo(b.Name) && len(has) == 0:
+		b.Demo = b.Name
+		b.Era = map[string]Era{DemoModern: EraModern, DemoLegacy: EraLegacy}[b.Name]
+	case d.demo && isDemo(b.Name):
 		d.add(e.src, path, "the name belongs to --demo; choose another")
 	case len(has) > 1:
 		d.add(e.src, path, "has %s; a backend is in one place", strings.Join(has, " and "))
@@ -99,3 +100,6 @@ func (d *decoder) target(all *node, e entry, path string, b *Backend) {
 		d.add(e.src, path, "needs a url")
 	}
 }
+
+// isDemo reports whether a name is that of a built-in server.
+func isDemo(name string) bool { return name == DemoModern || name == DemoLegacy }

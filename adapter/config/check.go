@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,8 +54,6 @@ func (c checker) faces() {
 	switch {
 	case f.Legacy.Off && f.Modern.Off:
 		c.at([]string{"faces.legacy.off", "faces.modern.off"}, "both faces are off; nothing is left to serve")
-	case f.Legacy.Off:
-		c.at([]string{"faces.legacy.off"}, "the modern face alone is not supported yet; nothing is left to serve")
 	}
 }
 
@@ -81,11 +80,17 @@ type listener struct{ path, addr string }
 func (c checker) listeners() []listener {
 	var out []listener
 	f := &c.cfg.Faces
-	if !f.Legacy.Off && c.root.find("faces.legacy.listen") != nil {
-		out = append(out, listener{"faces.legacy.listen", f.Legacy.Listen})
-	}
-	if len(out) == 0 || (!f.Modern.Off && f.Modern.Listen == c.cfg.Listen) {
-		out = append(out, listener{"listen", c.cfg.Listen})
+	for _, face := range []struct {
+		key string
+		Face
+	}{{"faces.legacy.listen", f.Legacy}, {"faces.modern.listen", f.Modern}} {
+		switch {
+		case face.Off:
+		case c.root.find(face.key) != nil:
+			out = append(out, listener{face.key, face.Listen})
+		case !slices.Contains(out, listener{"listen", c.cfg.Listen}):
+			out = append(out, listener{"listen", c.cfg.Listen})
+		}
 	}
 	return out
 }

@@ -58,7 +58,7 @@ type Admin struct {
 type Faces struct {
 	// Legacy speaks 2025-11-25 at /legacy/{backend}.
 	Legacy Face
-	// Modern speaks 2026-07-28 at /modern/{backend}; it has no routes yet.
+	// Modern speaks 2026-07-28 at /modern/{backend}.
 	Modern Face
 }
 
@@ -118,8 +118,7 @@ type Times struct {
 	CallIdle time.Duration
 	// CallTotal ends a backend call whatever it shows.
 	CallTotal time.Duration
-	// Park is how long a call is held open for an answer. Only the default is
-	// supported yet.
+	// Park is how long a call is held open for an answer (B-P5).
 	Park time.Duration
 	// Answer is how long a client may take to answer the questions of a plain
 	// call (A-M2). Those of a task stay open as long as the task.
@@ -151,7 +150,7 @@ type Era string
 const (
 	// EraAuto probes the backend (PROTOCOL.md §1.10).
 	EraAuto Era = "auto"
-	// EraLegacy is 2025-11-25. It is not supported yet, so Load refuses it.
+	// EraLegacy is 2025-11-25.
 	EraLegacy Era = "legacy"
 	// EraModern is 2026-07-28 with the tasks extension.
 	EraModern Era = "modern"
@@ -209,23 +208,20 @@ type Settings struct {
 	// Era is the protocol the backend speaks.
 	Era Era
 	// PlainCalls, ToolErrors, RequiredTools and HostTasks are described at
-	// their types. Of RequiredTools and HostTasks only the defaults are
-	// supported yet.
+	// their types.
 	PlainCalls    PlainCalls
 	ToolErrors    ToolErrors
 	RequiredTools RequiredTools
 	HostTasks     HostTasks
 	// SyncGrace is the wait before a slow legacy task call is hosted (A-T9).
 	SyncGrace time.Duration
-	// HostGrace is the same wait on the modern face, with HostSlow. Only the
-	// default is supported yet.
+	// HostGrace is the same wait on the modern face, with HostSlow.
 	HostGrace time.Duration
 	// HostedTTL is the lifetime of a hosted task if none was asked for (A-T11).
 	HostedTTL time.Duration
 	// PageSize is the number of tasks on a page of tasks/list.
 	PageSize int
 	// StrictTaskNames refuses tasks/* calls of modern clients without Mcp-Name.
-	// Only the default is supported yet.
 	StrictTaskNames bool
 }
 
@@ -256,8 +252,8 @@ type Backend struct {
 	Name string
 	// URL is its http or https endpoint; nil for a demo.
 	URL *url.URL
-	// Demo names the built-in server that stands in for a URL (DemoModern);
-	// empty for a real backend.
+	// Demo names the built-in server that stands in for a URL, DemoModern or
+	// DemoLegacy; empty for a real backend.
 	Demo string
 	// CAFile is a PEM file of the authorities trusted for this backend in place
 	// of the system's; empty means the system's.
@@ -276,8 +272,7 @@ type Backend struct {
 
 // The names of the built-in servers and of their backends.
 const (
-	// DemoModern speaks 2026-07-28 with the tasks extension.
+	// DemoModern speaks 2026-07-28 with the tasks extension, DemoLegacy 2025-11-25.
 	DemoModern = "demo-modern"
-	// demoLegacy is kept free for a server that does not exist yet.
-	demoLegacy = "demo-legacy"
+	DemoLegacy = "demo-legacy"
 )

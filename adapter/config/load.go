@@ -159,8 +159,11 @@ func (d *decoder) apply(root *node, f Flags, named func(flag string) override) {
 // finish reads root by the table, on top of the defaults, and checks the whole.
 func (d *decoder) finish(root *node, home source) (*Config, error) {
 	cfg := new(Config)
-	if d.demo && root.find("backends."+DemoModern) == nil {
-		root.put("backends."+DemoModern, &node{form: formMapping, src: source{label: "--demo", rank: 1}})
+	for _, name := range []string{DemoModern, DemoLegacy} {
+		if !d.demo || root.find("backends."+name) != nil {
+			continue
+		}
+		root.put("backends."+name, &node{form: formMapping, src: source{label: "--demo", rank: 1}})
 	}
 	table.Preset(d, cfg)
 	table.Read(d, root, "", cfg)

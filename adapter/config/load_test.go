@@ -162,9 +162,12 @@ func TestDemoAlone(t *testing.T) {
 	want.Defaults.PageSize = 5
 	demo := want.Defaults
 	demo.Era = config.EraModern
-	want.Backends = []config.Backend{{
-		Name: "demo-modern", Demo: config.DemoModern, Credentials: config.CredentialsForward, Settings: demo,
-	}}
+	old := demo
+	old.Era = config.EraLegacy
+	want.Backends = []config.Backend{
+		{Name: "demo-modern", Demo: config.DemoModern, Credentials: config.CredentialsForward, Settings: demo},
+		{Name: "demo-legacy", Demo: config.DemoLegacy, Credentials: config.CredentialsForward, Settings: old},
+	}
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
 	}
@@ -259,7 +262,6 @@ func TestNotSupportedYet(t *testing.T) {
 		"design.yaml:3: tls: certificate: open testdata/bridge.pem: no such file or directory",
 		"design.yaml:7: store: redis is not supported yet",
 		"design.yaml:9: auth: not supported yet",
-		"design.yaml:13: backends.reports-old.era: not supported yet: only modern backends can be served",
 		"design.yaml:14: backends.reports-new.ca_file: open testdata/corp.pem: no such file or directory",
 		"design.yaml:15: backends.local.command: not supported yet",
 		"design.yaml:15: backends.local.env: not supported yet",

@@ -53,11 +53,6 @@ var backendFileCases = []struct {
 		"bridge.yaml:4: backends.c.mirror: not supported yet",
 	}},
 	{"settings that are not there yet", "backends:\n  a:\n    url: http://a.example\n    era: legacy\n    required_tools: drive\n    host_tasks: slow\n    host_grace: 0s\n    strict_task_names: true\n    same_resource: \"${YES}\"\n", []string{
-		"bridge.yaml:4: backends.a.era: not supported yet: only modern backends can be served",
-		"bridge.yaml:5: backends.a.required_tools: not supported yet: only the default (refuse) is",
-		"bridge.yaml:6: backends.a.host_tasks: not supported yet: only the default (off) is",
-		"bridge.yaml:7: backends.a.host_grace: not supported yet: only the default (400ms) is",
-		"bridge.yaml:8: backends.a.strict_task_names: not supported yet: only the default (false) is",
 		"bridge.yaml:9: backends.a.same_resource: not supported yet: only the default (false) is",
 	}},
 	{"their defaults", "backends: {a: {url: http://a.example, era: auto, required_tools: refuse, host_tasks: off, host_grace: 400ms, strict_task_names: false, same_resource: false}, b: {url: http://b.example, era: modern}}\n", nil},
@@ -251,12 +246,7 @@ func TestSetProblems(t *testing.T) {
 		{"listen=${NOPE}", "--set listen=${NOPE}: ${NOPE}: not set in the environment"},
 		{"auth.issuer=x", "--set auth.issuer=x: auth: not supported yet"},
 		{"backends.a.command=x", "--set backends.a.command=x: not supported yet"},
-		{"backends.a.era=legacy", "--set backends.a.era=legacy: not supported yet: only modern backends can be served"},
-		{"era=legacy", "--set era=legacy: not supported yet: only modern backends can be served"},
-		{"backends.b={url: http://b.example, era: legacy}", "--set backends.b=***: backends.b.era: not supported yet: only modern backends can be served"},
-		{"times.park=11m", "--set times.park=11m: not supported yet: only the default (10m) is"},
-		{"times={park: 1m}", "--set times={park: 1m}: times.park: not supported yet: only the default (10m) is"},
-		{"host_tasks=slow", "--set host_tasks=slow: not supported yet: only the default (off) is"},
+		{"backends.b={url: http://b.example, same_resource: true}", "--set backends.b=***: backends.b.same_resource: not supported yet: only the default (false) is"},
 		{"backends.a.same_resource=true", "--set backends.a.same_resource=true: not supported yet: only the default (false) is"},
 		{"secrets=short", "--set secrets=***: secrets[0]: want a secret of at least 16 bytes"},
 		{"secerts=hunter2hunter2", "--set secerts=***: unknown key, did you mean secrets"},
@@ -306,7 +296,7 @@ func TestPrecedence(t *testing.T) {
 	}{
 		{"the file", get(config.Flags{}), []any{"127.0.0.1:1", "127.0.0.1:2", config.StoreEmbedded, 2, "a"}},
 		{"an empty variable is none", get(config.Flags{}, "TASKBRIDGE_LISTEN=", "TASKBRIDGE_DEMO=", "TASKBRIDGE_SET="), []any{"127.0.0.1:1", "127.0.0.1:2", config.StoreEmbedded, 2, "a"}},
-		{"the environment over the file", get(config.Flags{}, vars...), []any{"127.0.0.1:3", "", config.StoreMemory, 3, "a b c demo-modern"}},
+		{"the environment over the file", get(config.Flags{}, vars...), []any{"127.0.0.1:3", "", config.StoreMemory, 3, "a b c demo-modern demo-legacy"}},
 		{"flags over the environment", get(flags, vars...), []any{"127.0.0.1:4", "127.0.0.1:5", config.StoreEmbedded, 4, "a d"}},
 		{"a flag over TASKBRIDGE_SET", get(config.Flags{Listen: ptr("127.0.0.1:4")}, "TASKBRIDGE_SET=listen=127.0.0.1:9"), []any{"127.0.0.1:4", "127.0.0.1:2", config.StoreEmbedded, 2, "a"}},
 		{"--set over a flag", get(config.Flags{Listen: ptr("127.0.0.1:4"), Set: []string{"listen=127.0.0.1:9"}}), []any{"127.0.0.1:9", "127.0.0.1:2", config.StoreEmbedded, 2, "a"}},
@@ -320,15 +310,14 @@ func TestPrecedence(t *testing.T) {
 func TestEnvironmentProblems(t *testing.T) {
 	t.Parallel()
 	_, got := load(t, "", config.Flags{},
-		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x\nera=legacy\nhost_grace=1s", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
+		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x\nbackends.a.same_resource=true", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
 	want := []string{
 		"TASKBRIDGE_DEMO=maybe: want true or false",
 		`TASKBRIDGE_LISTEN=x: want host:port such as 127.0.0.1:8720 or [::1]:8720, got "x"`,
 		"TASKBRIDGE_BACKEND=a=stdio:x: not supported yet",
 		"TASKBRIDGE_SET=page_sise=5: unknown key, did you mean page_size",
 		`TASKBRIDGE_SET=page_size=x: want a whole number from 1 to 1000, got "x"`,
-		"TASKBRIDGE_SET=era=legacy: not supported yet: only modern backends can be served",
-		"TASKBRIDGE_SET=host_grace=1s: not supported yet: only the default (400ms) is",
+		"TASKBRIDGE_SET=backends.a.same_resource=true: not supported yet: only the default (false) is",
 		"configuration: store: neither XDG_STATE_HOME nor HOME is set; name a file: embedded:PATH",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

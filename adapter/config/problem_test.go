@@ -108,20 +108,8 @@ var fileCases = []struct {
 		},
 	},
 	{
-		"waits and settings that are not there yet",
-		one + "times:\n  park: 11m\n  answer: 1ms\ndefaults:\n  era: legacy\n  required_tools: drive\n  host_tasks: slow\n  host_grace: 401ms\n  strict_task_names: true\n",
-		[]string{
-			"bridge.yaml:3: times.park: not supported yet: only the default (10m) is",
-			"bridge.yaml:6: defaults.era: not supported yet: only modern backends can be served",
-			"bridge.yaml:7: defaults.required_tools: not supported yet: only the default (refuse) is",
-			"bridge.yaml:8: defaults.host_tasks: not supported yet: only the default (off) is",
-			"bridge.yaml:9: defaults.host_grace: not supported yet: only the default (400ms) is",
-			"bridge.yaml:10: defaults.strict_task_names: not supported yet: only the default (false) is",
-		},
-	},
-	{
-		"their defaults, also in other words",
-		one + "times: {park: 600s, answer: 10m}\ndefaults: {era: auto, required_tools: refuse, host_tasks: off, host_grace: 0.4s, strict_task_names: false}\n", nil,
+		"settings of the modern face",
+		one + "times:\n  park: 11m\ndefaults:\n  era: legacy\n  required_tools: drive\n  host_tasks: slow\n  host_grace: 401ms\n  strict_task_names: true\n", nil,
 	},
 	{"a time below another's default", one + "times: {call_total: 10s}\n", []string{"bridge.yaml:2: times.call_total: 10s is shorter than times.call_idle (5m)"}},
 }
@@ -179,10 +167,9 @@ var edgeCases = []struct {
 		`bridge.yaml:2: faces.legacy.allowed_origins[5]: want an origin such as https://app.example or http://localhost:3000, got "https://***@a.example"`,
 	}},
 	{"no face left", one + "faces: {legacy: {off: true}, modern: {off: true}}\n", []string{"bridge.yaml:2: faces.legacy.off: both faces are off; nothing is left to serve"}},
-	{"the modern face alone", one + "faces: {legacy: {off: true}}\n", []string{"bridge.yaml:2: faces.legacy.off: the modern face alone is not supported yet; nothing is left to serve"}},
-	{"what the modern face cannot do yet", one + "faces: {modern: {listen: 127.0.0.1:1, allowed_origins: []}}\n", []string{
-		"bridge.yaml:2: faces.modern.listen: not supported yet",
-		"bridge.yaml:2: faces.modern.allowed_origins: not supported yet",
+	{"the modern face alone", one + "faces: {legacy: {off: true}, modern: {listen: 127.0.0.1:1, allowed_origins: []}}\n", nil},
+	{"the modern face on the admin listener", one + "faces: {modern: {listen: 127.0.0.1:8721}}\n", []string{
+		"bridge.yaml:2: faces.modern.listen: 127.0.0.1:8721 is also the address of a face (faces.modern.listen)",
 	}},
 	{"half a certificate", one + "tls: {cert: c.pem}\n", []string{"bridge.yaml:2: tls: key is missing"}},
 	{"an empty certificate", one + "tls: {}\n", []string{"bridge.yaml:2: tls: cert is missing", "bridge.yaml:2: tls: key is missing"}},

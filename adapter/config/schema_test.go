@@ -190,17 +190,8 @@ func TestSchemaMarks(t *testing.T) {
 	const all = "Not supported yet."
 	want := map[string]string{
 		".auth": all, ".auth.jwks_url": all, ".auth.issuer": all, ".auth.audience": all, ".auth.public_url": all, ".auth.authorization_servers": all,
-		".faces.modern.listen": all, ".faces.modern.allowed_origins": all,
 		".backends.*.command": all, ".backends.*.env": all, ".backends.*.split": all, ".backends.*.mirror": all,
-		".times.park":               "Not supported yet: only the default (10m) is.",
 		".backends.*.same_resource": "Not supported yet: only the default (false) is.",
-	}
-	for key, doc := range map[string]string{
-		"era":            "Not supported yet is legacy: only modern backends can be served.",
-		"required_tools": "Not supported yet: only the default (refuse) is.", "host_tasks": "Not supported yet: only the default (off) is.",
-		"host_grace": "Not supported yet: only the default (400ms) is.", "strict_task_names": "Not supported yet: only the default (false) is.",
-	} {
-		want[".defaults."+key], want[".backends.*."+key] = doc, doc
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)

@@ -23,17 +23,8 @@ var table = object[Config]{
 		`[localhost, 127.0.0.1, "[::1]"]`,
 		"Names that a Host header may carry. A listener off loopback needs its own list."),
 	key("faces", func(c *Config) *Faces { return &c.Faces }, object[Faces]{
-		key("legacy", func(f *Faces) *Face { return &f.Legacy }, object[Face]{
-			key("listen", func(f *Face) *string { return &f.Listen }, address, "", "Address of its own."),
-			key("off", func(f *Face) *bool { return &f.Off }, boolean, "false", "Whether this face has no routes."),
-			key("allowed_origins", func(f *Face) *[]string { return &f.AllowedOrigins }, list[string]{item: origin}, "",
-				"Web origins that may call this face, also through CORS."),
-		}, "", "The 2025-11-25 face, at /legacy/{backend}."),
-		key("modern", func(f *Faces) *Face { return &f.Modern }, object[Face]{
-			later[Face]("listen", address, "Address of its own."),
-			key("off", func(f *Face) *bool { return &f.Off }, boolean, "false", "Whether this face has no routes."),
-			later[Face]("allowed_origins", list[string]{item: origin}, "Web origins that may call this face, also through CORS."),
-		}, "", "The 2026-07-28 face, at /modern/{backend}. It has no routes yet."),
+		key("legacy", func(f *Faces) *Face { return &f.Legacy }, faceShape, "", "The 2025-11-25 face, at /legacy/{backend}."),
+		key("modern", func(f *Faces) *Face { return &f.Modern }, faceShape, "", "The 2026-07-28 face, at /modern/{backend}."),
 	}, "", "What is spoken to clients."),
 	key("store", func(c *Config) *Store { return &c.Store }, storeURL, "embedded:",
 		"Where state is kept: embedded: (under the user's state directory), embedded:PATH, or memory: for tests. redis:// is not supported yet."),
@@ -57,6 +48,13 @@ var table = object[Config]{
 	},
 }
 
+var faceShape = object[Face]{
+	key("listen", func(f *Face) *string { return &f.Listen }, address, "", "Address of its own."),
+	key("off", func(f *Face) *bool { return &f.Off }, boolean, "false", "Whether this face has no routes."),
+	key("allowed_origins", func(f *Face) *[]string { return &f.AllowedOrigins }, list[string]{item: origin}, "",
+		"Web origins that may call this face, also through CORS."),
+}
+
 var limitsShape = object[Limits]{
 	key("body", func(l *Limits) *int64 { return &l.Body }, size, "4MiB", "Largest message from a client."),
 	key("result", func(l *Limits) *int64 { return &l.Result }, size, "32MiB", "Largest message from a backend."),
@@ -78,7 +76,7 @@ var timesShape = object[Times]{
 		"End of a backend call without a sign of life."),
 	key("call_total", func(t *Times) *time.Duration { return &t.CallTotal }, duration(time.Millisecond), "1h",
 		"End of any backend call."),
-	pending("park", func(t *Times) *time.Duration { return &t.Park }, duration(time.Millisecond), "10m",
+	key("park", func(t *Times) *time.Duration { return &t.Park }, duration(time.Millisecond), "10m",
 		"How long a call is held open for an answer."),
 	key("answer", func(t *Times) *time.Duration { return &t.Answer }, duration(time.Millisecond), "10m",
 		"How long a client may take to answer the questions of a plain call."),
@@ -103,33 +101,24 @@ var timesShape = object[Times]{
 }
 
 var settingsShape = object[Settings]{
-	eraKey(),
+	key("era", func(s *Settings) *Era { return &s.Era }, choice(EraAuto, EraLegacy, EraModern), "auto",
+		"Protocol of the backend; auto probes it."),
 	key("plain_calls", func(s *Settings) *PlainCalls { return &s.PlainCalls }, choice(PlainSync, PlainDrive), "sync",
 		"Whether a legacy call without task declares the tasks extension (drive) or not (sync)."),
 	key("tool_errors", func(s *Settings) *ToolErrors { return &s.ToolErrors }, choice(ToolErrorsFailed, ToolErrorsCompleted), "failed",
 		"Status that a legacy client sees of a task that ended in a tool error."),
-	pending("required_tools", func(s *Settings) *RequiredTools { return &s.RequiredTools }, choice(RequiredRefuse, RequiredDrive), "refuse",
+	key("required_tools", func(s *Settings) *RequiredTools { return &s.RequiredTools }, choice(RequiredRefuse, RequiredDrive), "refuse",
 		"What a modern client without tasks gets from a tool that requires a task."),
-	pending("host_tasks", func(s *Settings) *HostTasks { return &s.HostTasks }, choice(HostOff, HostSlow), "off",
+	key("host_tasks", func(s *Settings) *HostTasks { return &s.HostTasks }, choice(HostOff, HostSlow), "off",
 		"Whether slow calls of modern clients become tasks on a backend without tasks."),
 	key("sync_grace", func(s *Settings) *time.Duration { return &s.SyncGrace }, duration(0), "3s",
 		"Wait before a slow legacy task call becomes a hosted task."),
-	pending("host_grace", func(s *Settings) *time.Duration { return &s.HostGrace }, duration(0), "400ms",
+	key("host_grace", func(s *Settings) *time.Duration { return &s.HostGrace }, duration(0), "400ms",
 		"The same wait on the modern face, with host_tasks: slow."),
 	key("hosted_ttl", func(s *Settings) *time.Duration { return &s.HostedTTL }, duration(time.Millisecond), "1h",
 		"Lifetime of a hosted task if none was asked for."),
 	key("page_size", func(s *Settings) *int { return &s.PageSize }, count(1, 1000), "50",
 		"Tasks on a page of tasks/list."),
-	pending("strict_task_names", func(s *Settings) *bool { return &s.StrictTaskNames }, boolean, "false",
+	key("strict_task_names", func(s *Settings) *bool { return &s.StrictTaskNames }, boolean, "false",
 		"Whether tasks/* calls of modern clients must carry Mcp-Name."),
-}
-
-// eraKey is the key era. A backend of an era that no face can be served from
-// would be listed and then answer nothing but errors.
-func eraKey() field[Settings] {
-	const what = "only modern backends can be served"
-	eras := choice(EraAuto, EraLegacy, EraModern).only(func(e Era) bool { return e != EraLegacy }, what)
-	f := key("era", func(s *Settings) *Era { return &s.Era }, eras, "auto", "Protocol of the backend; auto probes it.")
-	f.yet = "Not supported yet is legacy: " + what + "."
-	return f
 }

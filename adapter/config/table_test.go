@@ -14,7 +14,8 @@ var other = map[string]string{
 	"listen": "127.0.0.1:1", "tls.cert": "x.pem", "tls.key": "x.pem",
 	"admin.listen": "off", "admin.token": "t", "allowed_hosts": "x.example",
 	"faces.legacy.listen": "127.0.0.1:2", "faces.legacy.off": "true", "faces.legacy.allowed_origins": "https://x.example",
-	"faces.modern.off": "true", "store": "memory:", "secrets": "0123456789abcdef",
+	"faces.modern.listen": "127.0.0.1:3", "faces.modern.off": "true", "faces.modern.allowed_origins": "https://x.example",
+	"store": "memory:", "secrets": "0123456789abcdef",
 	"limits.body": "1", "limits.result": "1", "limits.inflight_bytes": "2GiB", "limits.sessions": "1",
 	"limits.sessions_per_address": "1", "limits.streams_per_session": "1", "limits.header_timeout": "1s",
 	"times.session_idle": "1s", "times.call_idle": "1s", "times.call_total": "2h", "times.park": "1s", "times.answer": "1s",
@@ -34,17 +35,12 @@ var settings = map[string]string{
 var notYet = []string{
 	"auth.audience", "auth.authorization_servers", "auth.issuer", "auth.jwks_url", "auth.public_url",
 	"backends.a.command", "backends.a.env", "backends.a.mirror", "backends.a.split",
-	"faces.modern.allowed_origins", "faces.modern.listen",
 }
 
 // defaultOnly are the keys of which this version refuses every value but the
 // default, which is given here as one might write it.
 var defaultOnly = map[string]string{
-	"times.park": "10m", "backends.a.same_resource": "false",
-	"defaults.required_tools": "refuse", "backends.a.required_tools": "refuse",
-	"defaults.host_tasks": "off", "backends.a.host_tasks": "off",
-	"defaults.host_grace": "400ms", "backends.a.host_grace": "0.4s",
-	"defaults.strict_task_names": "false", "backends.a.strict_task_names": "false",
+	"backends.a.same_resource": "false",
 }
 
 // leaves lists the paths of the table that take a value.

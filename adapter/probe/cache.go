@@ -14,6 +14,7 @@ import (
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/flight"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
 // CacheOptions configure a [Cache].
@@ -97,12 +98,12 @@ func (c *Cache) Verdict(ctx context.Context, authorization string) (Verdict, err
 	})
 }
 
-// RequireModern returns nil when the backend speaks 2026-07-28, an *[EraError]
-// when it does not, and the error of [Cache.Verdict] when that is not known.
-func (c *Cache) RequireModern(ctx context.Context, authorization string) error {
+// Require returns nil when the backend is of this era, an *[EraError] when it is
+// not, and the error of [Cache.Verdict] when that is not known.
+func (c *Cache) Require(ctx context.Context, era Era, authorization string) error {
 	v, err := c.Verdict(ctx, authorization)
-	if err == nil && v.Era != Modern {
-		err = &EraError{Verdict: v}
+	if err == nil && v.Era != era {
+		err = &EraError{Verdict: v, Want: era}
 	}
 	return err
 }
@@ -141,13 +142,20 @@ func (c *Cache) keep(v Verdict) {
 }
 
 // EraError says that a backend does not speak what it has to.
-type EraError struct{ Verdict Verdict }
+type EraError struct {
+	Verdict Verdict
+	Want    Era
+}
 
 func (e *EraError) Error() string {
-	return fmt.Sprintf("backend is %s, want modern: %s", e.Verdict.Era, e.Verdict.Reason)
+	return fmt.Sprintf("backend is %s, want %s: %s", e.Verdict.Era, e.Want, e.Verdict.Reason)
 }
 
 // RPC is the error a client gets (A-L5); see [port.RPCError].
 func (e *EraError) RPC() *jsonrpc.Error {
-	return jsonrpc.NewError(jsonrpc.CodeInternal, "backend does not speak MCP %s", ext2026.Version)
+	version := ext2026.Version
+	if e.Want == Legacy {
+		version = legacy2025.Latest
+	}
+	return jsonrpc.NewError(jsonrpc.CodeInternal, "backend does not speak MCP %s", version)
 }

@@ -179,13 +179,13 @@ func TestCacheShares(t *testing.T) {
 	})
 }
 
-func TestRequireModern(t *testing.T) {
+func TestRequire(t *testing.T) {
 	t.Run("A-L5", func(t *testing.T) {
 		bubble(t, script{discovering: {speaksModern}}, func(t *testing.T, f *fake) {
-			if err := f.cache(probe.Auto).RequireModern(t.Context(), ""); err != nil {
+			if err := f.cache(probe.Auto).Require(t.Context(), probe.Modern, ""); err != nil {
 				t.Error(err)
 			}
-			err := f.cache(probe.Legacy).RequireModern(t.Context(), "")
+			err := f.cache(probe.Legacy).Require(t.Context(), probe.Modern, "")
 			var era *probe.EraError
 			if !errors.As(err, &era) || era.Verdict.Era != probe.Legacy {
 				t.Errorf("error %v, want an EraError", err)
@@ -197,7 +197,7 @@ func TestRequireModern(t *testing.T) {
 	})
 	t.Run("A-L4 no verdict is no legacy verdict", func(t *testing.T) {
 		bubble(t, script{discovering: {page(503)}}, func(t *testing.T, f *fake) {
-			err := f.cache(probe.Auto).RequireModern(t.Context(), "")
+			err := f.cache(probe.Auto).Require(t.Context(), probe.Modern, "")
 			var era *probe.EraError
 			if errors.As(err, &era) || port.RPCError(err).Message != "backend answered HTTP 503" {
 				t.Errorf("error %v", err)

@@ -42,7 +42,7 @@ gracefully on an interrupt; a second one ends it at once.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "read the configuration `FILE`")
 	flags.StringArrayVar(&f.backends, "backend", nil, "put a server behind the bridge, as `[NAME=]URL`; can be repeated")
-	flags.BoolVar(&f.demo, "demo", false, "add the built-in demo server as a backend")
+	flags.BoolVar(&f.demo, "demo", false, "add the built-in demo servers as backends")
 	flags.StringVar(&f.listen, "listen", "", "`ADDRESS` for clients (default 127.0.0.1:8720)")
 	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` for health, or off (default 127.0.0.1:8721)")
 	flags.StringVar(&f.store, "store", "", "keep state in `URL`: embedded:, embedded:PATH or memory: (default embedded:)")

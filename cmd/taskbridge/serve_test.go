@@ -61,7 +61,7 @@ func TestServe(t *testing.T) {
 		names = append(names, backend.Name)
 	}
 	got := []any{b.cfg.Listen, b.cfg.Admin.Off, b.cfg.Store.Kind, b.cfg.Defaults.PageSize, b.cfg.AllowedHosts, names}
-	want := []any{"127.0.0.1:0", true, config.StoreMemory, 5, []string{"a.example", "b.example"}, []string{"x", "y", "demo-modern"}}
+	want := []any{"127.0.0.1:0", true, config.StoreMemory, 5, []string{"a.example", "b.example"}, []string{"x", "y", "demo-modern", "demo-legacy"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
 	}
@@ -141,6 +141,13 @@ func TestServeDemo(t *testing.T) {
 	}
 	if strings.Contains(url, ":0/") || !strings.HasSuffix(url, "/legacy/demo-modern") {
 		t.Errorf("URL %q", url)
+	}
+	base := strings.TrimSuffix(url, "/legacy/demo-modern")
+	for _, route := range []string{"/legacy/demo-legacy", "/modern/demo-modern", "/modern/demo-legacy"} {
+		face, backend, _ := strings.Cut(route[1:], "/")
+		if line, want := <-out.lines, "ready  "+face+"  "+base+route+"  ->  "+backend+" (in-process demo)"; line != want {
+			t.Errorf("line %q, want %q", line, want)
+		}
 	}
 	admin := address(t, <-out.lines, "admin")
 	status, answer, header := post(t, url, initialize, nil)
