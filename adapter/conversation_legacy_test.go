@@ -46,6 +46,7 @@ func (l *legacyServer) serve(a *arrival) (reply, bool) {
 	if l.shown[what] {
 		return reply{}, false
 	}
+	a.auto = true
 	answer := reply{last: true}
 	switch what {
 	case http.MethodGet:
@@ -61,6 +62,7 @@ func (l *legacyServer) serve(a *arrival) (reply, bool) {
 	case "tools/list":
 		answer.body = l.response(a, `{"tools":`+string(l.setup.tools)+`}`)
 	default:
+		a.auto = false
 		return reply{}, false
 	}
 	if breach := l.check(a, &conversation.Facts{}); breach != "" {
@@ -125,6 +127,9 @@ func (l *legacyServer) check(a *arrival, f *conversation.Facts) string {
 		"Mcp-Protocol-Version": {l.version},
 		"Mcp-Method":           nil, "Mcp-Name": nil,
 		"Last-Event-Id": nil, "Authorization": nil,
+	}
+	if a.auto { // whose credential it is, the requests say that are shown
+		delete(want, "Authorization")
 	}
 	session := a.header.Get("Mcp-Session-Id")
 	switch {

@@ -16,6 +16,10 @@ var nameParams = map[string]string{
 // say is what the message says, as far as it is readable. Mcp-Param-* are written
 // where a conversation is about them.
 func describe(header http.Header, message wire.Value) {
+	message, err := wire.Check([]byte(message))
+	if err != nil {
+		message = "" // it is no JSON, and meant to be none
+	}
 	version := "2026-07-28"
 	if text, ok := message.Get("params").Get("_meta").Get(wire.MetaProtocolVersion).Text(); ok {
 		version = text

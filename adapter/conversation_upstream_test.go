@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -135,7 +136,7 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 		u.arrived = append(u.arrived, a)
 		return first, false
 	}
-	a.auto, a.over, a.id = true, true, wire.Value(a.http)
+	a.over, a.id = true, wire.Value(a.http)
 	if !first.last {
 		u.open = append(u.open, a)
 	}
@@ -146,7 +147,7 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 // open one are of a session each.
 func (u *upstream) session(a *arrival) string {
 	if a.method() == wire.MethodInitialize {
-		return "opened at " + a.at.Format(time.RFC3339Nano)
+		return fmt.Sprintf("opened by %p", a)
 	}
 	return a.host + " " + a.header.Get("Mcp-Session-Id")
 }
