@@ -20,13 +20,13 @@ type legacyServer struct {
 
 	mu       sync.Mutex
 	opened   int
-	ids      []string // of sessions, as given out
-	version  string   // that was negotiated last
-	breaches []string // what the bridge has done wrong where nobody looked
+	ids      []string          // of sessions, as given out
+	versions map[string]string // that were chosen, by session
+	breaches []string          // what the bridge has done wrong where nobody looked
 }
 
 func newLegacyServer(s *setup, script *conversation.Script) *legacyServer {
-	l := &legacyServer{setup: s, shown: map[string]bool{}, version: s.version}
+	l := &legacyServer{setup: s, shown: map[string]bool{}, versions: map[string]string{}}
 	for _, step := range script.Steps {
 		if step.Leg != conversation.BridgeToUpstream {
 			continue
@@ -81,12 +81,12 @@ func (l *legacyServer) response(a *arrival, result string) string {
 func (l *legacyServer) open() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.version = l.setup.version
-	if l.opened++; l.setup.noIDs {
-		return ""
+	id := ""
+	if l.opened++; !l.setup.noIDs {
+		id = fmt.Sprintf("LS-%d", l.opened)
+		l.ids = append(l.ids, id)
 	}
-	id := fmt.Sprintf("LS-%d", l.opened)
-	l.ids = append(l.ids, id)
+	l.versions[id] = l.setup.version
 	return id
 }
 
@@ -94,11 +94,12 @@ func (l *legacyServer) open() string {
 func (l *legacyServer) said(f *conversation.Facts, message wire.Value) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if id, ok := f.Header("Mcp-Session-Id"); ok {
+	id, given := f.Header("Mcp-Session-Id")
+	if given {
 		l.ids = append(l.ids, id)
 	}
 	if version, ok := message.Get("result").Get("protocolVersion").Text(); ok {
-		l.version = version
+		l.versions[id] = version
 	}
 }
 
@@ -124,7 +125,7 @@ func (l *legacyServer) check(a *arrival, f *conversation.Facts) string {
 	want := map[string][]string{
 		"Accept":               {"application/json, text/event-stream"},
 		"Content-Type":         {"application/json"},
-		"Mcp-Protocol-Version": {l.version},
+		"Mcp-Protocol-Version": {l.versions[a.header.Get("Mcp-Session-Id")]},
 		"Mcp-Method":           nil, "Mcp-Name": nil,
 		"Last-Event-Id": nil, "Authorization": nil,
 	}
@@ -140,6 +141,9 @@ func (l *legacyServer) check(a *arrival, f *conversation.Facts) string {
 		delete(want, "Last-Event-Id")
 	case a.http == http.MethodDelete:
 		delete(want, "Accept")
+		if a.header["Mcp-Protocol-Version"] == nil {
+			delete(want, "Mcp-Protocol-Version") // none was agreed upon
+		}
 		want["Content-Type"] = nil
 	}
 	if _, set := want["Mcp-Session-Id"]; !set && (len(l.ids) > 0) != slices.Contains(l.ids, session) {

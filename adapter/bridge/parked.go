@@ -146,8 +146,8 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 
 // kinds are the first parts of the keys of questions, by method.
 var kinds = map[string]string{
-	legacy2025.MethodElicitationCreate:     "elicit",
-	legacy2025.MethodSamplingCreateMessage: "sample",
+	legacy2025.MethodElicitationCreate:     "elicitation",
+	legacy2025.MethodSamplingCreateMessage: "sampling",
 	legacy2025.MethodRootsList:             "roots",
 }
 
