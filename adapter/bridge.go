@@ -193,9 +193,12 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	for i, be := range backends {
 		clients[i] = b.legacyBackend(be, func(h bridge.Heard) { b.down.Hear(h) })
 	}
-	var err error
+	rounds, err := park.NewRounds(b.store, b.env, keys, parkKeep)
+	if err != nil {
+		return fmt.Errorf("rounds: %w", err)
+	}
 	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-		Backends: clients, Lot: b.lot, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Backends: clients, Lot: b.lot, Rounds: rounds, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
 		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
 	})
 	if err != nil {

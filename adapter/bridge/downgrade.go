@@ -22,6 +22,8 @@ import (
 type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
+	rounds   *park.Rounds
+	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
 	owner    func(port.Caller) string
@@ -49,8 +51,12 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	if err != nil {
 		return nil, err
 	}
+	visits, err := newVisits()
+	if err != nil {
+		return nil, err
+	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
 		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
 	}
 	for _, b := range o.Backends {
@@ -167,15 +173,41 @@ func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Sess
 // serverInfo is who a session's server says it is; absent when that is not known.
 func serverInfo(session port.Session) wire.Value { return session.About().Get("serverInfo") }
 
+// refusesMethod reports whether this status, alone, says that a backend does not
+// know a method that the bridge does not know either.
+func refusesMethod(method string, status int) bool {
+	if _, known := mapping.Lookup(method); known {
+		return false
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	default:
+		return false
+	}
+}
+
 // fail ends an exchange with an error as the modern face tells it (§1.6).
 func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
-	var rpc *jsonrpc.Error
+	var (
+		rpc      *jsonrpc.Error
+		upstream *port.UpstreamError
+	)
+	errors.As(err, &upstream)
 	if !errors.As(err, &rpc) {
+		if upstream != nil && refusesMethod(x.Message.Method, upstream.Status) {
+			return port.Fail(errUnserved)
+		}
 		return port.Fail(err)
 	}
-	var upstream *port.UpstreamError
+	if missing := mapping.UpMissing(rpc, x.Caller.Capabilities); missing != nil {
+		return port.Fail(&port.StatusError{Status: http.StatusBadRequest, Err: missing})
+	}
 	told := mapping.UpError(x.Message.Method, rpc)
-	if errors.As(err, &upstream) {
+	if _, known := mapping.Lookup(x.Message.Method); !known && told.Code == jsonrpc.CodeMethodNotFound {
+		return port.Fail(&port.StatusError{Status: http.StatusNotFound, Err: told})
+	}
+	if upstream != nil {
 		kept := *upstream
 		kept.Err = told
 		return port.Fail(&kept)

@@ -104,7 +104,7 @@ func downgrade(t *testing.T, test func(d *down)) {
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
 		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-			Lot: d.lot, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
+			Lot: d.lot, Rounds: roundsOf(t, keys), Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
 			Owner: func(caller port.Caller) string { return "owner of " + caller.Principal },
 			Backends: []*bridge.LegacyBackend{{
 				Name: "basalt", Authorization: func(caller port.Caller) string { return caller.Authorization },
@@ -381,4 +381,39 @@ func TestUndeclaredQuestion(t *testing.T) {
 			t.Errorf("a mode that was not declared: %q", said)
 		}
 	})
+}
+
+// TestDowngradeTrueErrors: a backend's error as a modern client may see it (§1.6).
+func TestDowngradeTrueErrors(t *testing.T) {
+	sampling := wire.Value(`{"requiredCapabilities":{"roots":{},"sampling":{},"extensions":{"x":{}}}}`)
+	for _, tt := range []struct {
+		name, method string
+		err          error
+		status       int
+		code         int64
+		data         wire.Value
+	}{
+		{"what the client lacks indeed", "tools/call", &jsonrpc.Error{Code: -32021, Message: "m", Data: sampling}, 400, -32021, `{"requiredCapabilities":{"sampling":{}}}`},
+		{"what it has", "tools/call", &jsonrpc.Error{Code: -32021, Message: "m", Data: `{"requiredCapabilities":{"roots":{}}}`}, 0, -32603, `{"originalCode":-32021,"originalData":{"requiredCapabilities":{"roots":{}}}}`},
+		{"nothing readable", "tools/call", &jsonrpc.Error{Code: -32021, Message: "m", Data: `{"requiredCapabilities":{"sampling":null}}`}, 0, -32603, `{"originalCode":-32021,"originalData":{"requiredCapabilities":{"sampling":null}}}`},
+		{"an unknown method", "vendor/x", &jsonrpc.Error{Code: -32601, Message: "m"}, 404, -32601, ""},
+		{"an unknown tool", "tools/call", &jsonrpc.Error{Code: -32601, Message: "m"}, 0, -32601, ""},
+		{"an unknown method without words", "vendor/x", &port.UpstreamError{Op: "vendor/x", Status: 400}, 404, -32601, ""},
+		{"a known method without words", "prompts/list", &port.UpstreamError{Op: "prompts/list", Status: 400}, 0, -32603, ""},
+		{"an unknown method and an outage", "vendor/x", &port.UpstreamError{Op: "vendor/x", Status: 503}, 0, -32603, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			downgrade(t, func(d *down) {
+				d.session.do = func(context.Context, port.SessionCall) (wire.Value, error) { return "", tt.err }
+				out, _ := d.request(d.t.Context(), tt.method, `{"name":"dig",`+novaMeta+`}}`, `{"roots":{}}`)
+				var status *port.StatusError
+				if got := errors.As(out.Err, &status); got != (tt.status != 0) || got && status.Status != tt.status {
+					d.t.Errorf("§1.6 %v, want status %d", out.Err, tt.status)
+				}
+				if rpc := port.RPCError(out.Err); rpc.Code != tt.code || rpc.Data != tt.data {
+					d.t.Errorf("§1.6 told %d %s", rpc.Code, rpc.Data)
+				}
+			})
+		})
+	}
 }

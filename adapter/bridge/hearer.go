@@ -96,6 +96,8 @@ func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
 			h.withdraw(params.RequestID)
 		}
+	case msg.Method == legacy2025.NotificationElicitationComplete:
+		h.d.visits.announce(h.b.Name, msg.Params)
 	default:
 		h.notification(msg)
 	}

@@ -78,6 +78,7 @@ type Lease interface {
 type DowngradeOptions struct {
 	Backends []*LegacyBackend
 	Lot      *park.Lot
+	Rounds   *park.Rounds
 	Env      env.Env
 	Logger   *slog.Logger
 	// Owner returns the keyed hash of a caller's principal.

@@ -33,13 +33,13 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 	}
 	state, isRetry := x.Message.Params.Get("requestState").Text()
 	if !isRetry {
-		p, err := d.begin(ctx, b, x)
-		if err != nil {
-			return d.fail(x, err)
-		}
-		return d.turn(ctx, p.call, serverInfo(p.lease))
+		return d.first(ctx, b, x, 1)
 	}
-	call, round, err := d.lot.Resume(state, d.binding(x))
+	binding := d.binding(x)
+	if round, err := d.rounds.Open(state, binding); err == nil {
+		return d.visited(ctx, b, x, round, answers)
+	}
+	call, round, err := d.lot.Resume(state, binding)
 	if err != nil {
 		return port.Fail(err)
 	}
@@ -47,6 +47,15 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 		return d.fail(x, err)
 	}
 	return d.turn(ctx, call, "")
+}
+
+// first makes a call that nothing is known of yet, for the n-th time (B-U11).
+func (d *Downgrade) first(ctx context.Context, b *LegacyBackend, x *port.Exchange, n int64) port.Outcome {
+	p, err := d.begin(ctx, b, x, n)
+	if err != nil {
+		return d.fail(x, err)
+	}
+	return d.turn(ctx, p.call, serverInfo(p.lease))
 }
 
 // readRetry reads what a client answers (B-P3).
@@ -88,6 +97,7 @@ type parkable struct {
 	x     *port.Exchange
 	call  *park.Call
 	lease Lease
+	round int64 // of visits to URLs, from 1
 	*hearer
 
 	mu      sync.Mutex
@@ -96,12 +106,12 @@ type parkable struct {
 }
 
 // begin sends the call. It goes on when the client has left with a question.
-func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchange) (*parkable, error) {
+func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchange, round int64) (*parkable, error) {
 	lease, err := d.lease(ctx, b, x.Caller, asks(x.Caller.Capabilities))
 	if err != nil {
 		return nil, err
 	}
-	p := &parkable{d: d, x: x, lease: lease, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string)}
+	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string)}
 	p.hearer.withdraw = p.taken
 	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
 	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
@@ -133,6 +143,9 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 	if err == nil {
 		return p.d.result(p.b, p.x, p.lease, raw)
+	}
+	if data, ok := needsURLs(err); ok {
+		return p.d.urls(p.x, data, serverInfo(p.lease), p.round)
 	}
 	p.mu.Lock()
 	refused := p.refused

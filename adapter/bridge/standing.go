@@ -31,6 +31,8 @@ func (d *Downgrade) Hear(h Heard) {
 	switch h.Message.Method {
 	case legacy2025.NotificationToolsListChanged:
 		d.catalogue.changed(h.Backend)
+	case legacy2025.NotificationElicitationComplete:
+		d.visits.announce(h.Backend, h.Message.Params)
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
 	case legacy2025.NotificationCancelled, legacy2025.NotificationMessage:
