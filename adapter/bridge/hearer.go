@@ -2,7 +2,9 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -24,9 +26,12 @@ type hearer struct {
 	ask func(msg jsonrpc.Message)
 	// withdraw takes the id of a request that the backend has taken back.
 	withdraw func(id jsonrpc.ID)
+	// waited returns when the backend has last waited for an answer; nil if it
+	// never does.
+	waited func() time.Time
 
 	mu   sync.Mutex
-	id   jsonrpc.ID // of the request at the backend
+	id   jsonrpc.ID // of the request at the backend, until that is cancelled
 	last wire.Value // the last progress told (G-12)
 }
 
@@ -58,8 +63,8 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			delete(h.d.hearers, h.token)
 		}()
 	}
-	return h.session.Do(ctx, port.SessionCall{
-		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller),
+	raw, err := h.session.Do(ctx, port.SessionCall{
+		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller), Waited: h.waited,
 		OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
 		OnID: func(id jsonrpc.ID) {
 			h.mu.Lock()
@@ -67,19 +72,32 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			h.id = id
 		},
 	})
+	if err != nil && (ctx.Err() != nil || timedOut(err)) {
+		ctx, cancel := h.d.parting(ctx)
+		defer cancel()
+		h.cancel(ctx)
+	}
+	return raw, err
 }
 
-// cancel tells the backend that the request is not wanted any more.
+// timedOut reports whether one of the bridge's own clocks has ended a request.
+func timedOut(err error) bool {
+	var cause *port.CauseError
+	return errors.As(err, &cause) && cause.Public == port.TimedOut
+}
+
+// cancel tells the backend, once, that the request is not wanted any more.
 func (h *hearer) cancel(ctx context.Context) {
 	h.mu.Lock()
 	id := h.id
+	h.id = ""
 	h.mu.Unlock()
 	if !id.Present() {
 		return
 	}
 	w := wire.Begin(nil)
 	w.Value("requestId", id)
-	w.Text("reason", "the client has gone")
+	w.Text("reason", "nobody waits for the answer any more")
 	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
 		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
 	}

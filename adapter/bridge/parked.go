@@ -44,9 +44,13 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 		return port.Fail(err)
 	}
 	if err := call.Answer(ctx, round, answers); err != nil {
+		if errors.Is(err, port.ErrSessionLost) {
+			call.GiveUp(ctx) // it does not outlive its session (B-U4)
+			err = park.ErrState
+		}
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, call, "")
+	return d.turn(ctx, call)
 }
 
 // first makes a call that nothing is known of yet, for the n-th time (B-U11).
@@ -55,7 +59,7 @@ func (d *Downgrade) first(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, p.call, serverInfo(p.lease))
+	return d.turn(ctx, p.call)
 }
 
 // readRetry reads what a client answers (B-P3).
@@ -76,7 +80,7 @@ func readRetry(x *port.Exchange) ([]port.Answer, error) {
 }
 
 // turn tells the client what comes next of its call.
-func (d *Downgrade) turn(ctx context.Context, call *park.Call, info wire.Value) port.Outcome {
+func (d *Downgrade) turn(ctx context.Context, call *park.Call) port.Outcome {
 	turn, err := call.Next(ctx)
 	if err != nil {
 		return port.Fail(err)
@@ -88,7 +92,7 @@ func (d *Downgrade) turn(ctx context.Context, call *park.Call, info wire.Value) 
 	for i, e := range turn.Entries {
 		entries[i] = mapping.InputEntry{Key: e.Key, Request: e.Request}
 	}
-	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, info))}
+	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, call.Info))}
 }
 
 // parkable is a call at a backend that may have to wait for its client.
@@ -111,6 +115,10 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return nil, err
 	}
+	if lacks(lease.About(), x.Message.Method) {
+		lease.Release()
+		return nil, errUnserved
+	}
 	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string)}
 	p.hearer.withdraw = p.taken
 	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
@@ -125,6 +133,8 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		lease.Release()
 		return nil, err
 	}
+	p.call.Info = serverInfo(lease)
+	p.waited = p.call.Waited
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
 	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
 	lease.Hear(hear)
@@ -176,6 +186,9 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		p.mu.Lock()
 		p.refused = mapping.Undeclared(msg.Method, msg.Params)
 		p.mu.Unlock()
+		if answer, ok := p.x.Stream.(port.Withheld); ok {
+			answer.HoldBack()
+		}
 		code := int64(jsonrpc.CodeMethodNotFound)
 		if declared {
 			code = jsonrpc.CodeInvalidParams
