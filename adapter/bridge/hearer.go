@@ -75,7 +75,11 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	if err != nil && (ctx.Err() != nil || timedOut(err)) {
 		ctx, cancel := h.d.parting(ctx)
 		defer cancel()
-		h.cancel(ctx)
+		why := "the client has gone"
+		if timedOut(err) {
+			why = "no answer in time"
+		}
+		h.cancel(ctx, why)
 	}
 	return raw, err
 }
@@ -87,7 +91,7 @@ func timedOut(err error) bool {
 }
 
 // cancel tells the backend, once, that the request is not wanted any more.
-func (h *hearer) cancel(ctx context.Context) {
+func (h *hearer) cancel(ctx context.Context, why string) {
 	h.mu.Lock()
 	id := h.id
 	h.id = ""
@@ -97,7 +101,7 @@ func (h *hearer) cancel(ctx context.Context) {
 	}
 	w := wire.Begin(nil)
 	w.Value("requestId", id)
-	w.Text("reason", "nobody waits for the answer any more")
+	w.Text("reason", why)
 	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
 		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
 	}

@@ -125,7 +125,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
 		ctx, cancel := d.parting(ctx)
 		defer cancel()
-		p.hearer.cancel(ctx)
+		p.hearer.cancel(ctx, "the client has gone")
 		stop()
 	})
 	if err != nil {
