@@ -173,7 +173,7 @@ func (p *parkable) abandon(ctx context.Context) {
 	case p.way == wayTask, p.way == wayDriven:
 		p.d.env.AfterFunc(partingTime, p.stop)
 	default:
-		p.hearer.cancel(ctx)
+		p.hearer.cancel(ctx, "the client has gone")
 		p.stop()
 	}
 }
@@ -230,7 +230,7 @@ func (p *parkable) host(ctx context.Context) error {
 		p.d.lot.Go(func() {
 			ctx, cancel := p.d.parting(ctx)
 			defer cancel()
-			p.hearer.cancel(ctx)
+			p.hearer.cancel(ctx, "the client has gone")
 			p.stop()
 		})
 	}})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -151,12 +152,29 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return d.fail(x, err)
 	}
 	defer lease.Release()
+	if lacks(lease.About(), x.Message.Method) {
+		return port.Fail(errUnserved)
+	}
 	h := d.hearer(b, x, lease)
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)
 	}
 	return d.result(b, x, lease, raw)
+}
+
+// lacks reports whether a backend has said that it has no part of the protocol to
+// which a method belongs: then the method is not implemented (§1.6).
+func lacks(about wire.Value, method string) bool {
+	part, _, _ := strings.Cut(method, "/")
+	switch part {
+	case "prompts", "resources":
+	case "completion":
+		part = "completions"
+	default:
+		return false
+	}
+	return about.Present() && !about.Get("capabilities").Get(part).Present()
 }
 
 // result renders a backend's result.
@@ -206,7 +224,7 @@ func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
 		decided  *port.StatusError
 	)
 	if errors.As(err, &decided) {
-		return port.Fail(err)
+		return port.Fail(err) // the bridge's own
 	}
 	errors.As(err, &upstream)
 	if !errors.As(err, &rpc) {

@@ -141,7 +141,7 @@ func downgrade(t *testing.T, test func(d *down)) {
 		}
 		d := &down{
 			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
-			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
+			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
 		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }
 		d.backend = &bridge.LegacyBackend{
@@ -226,7 +226,7 @@ func TestDowngradeForward(t *testing.T) {
 			t.Errorf("leased with %+v", lease)
 		}
 		out, _ = d.request(d.t.Context(), "server/discover", `{`+novaMeta+`}}`, `{}`)
-		discovered := `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"instructions":"dig","ttlMs":0,"cacheScope":"private",` + info + `}`
+		discovered := `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"instructions":"dig","ttlMs":0,"cacheScope":"private",` + info + `}`
 		if compact(t, string(out.Result)) != compact(t, discovered) {
 			t.Errorf("discovered %s %v\nwant %s", out.Result, out.Err, discovered)
 		}
@@ -313,7 +313,7 @@ func TestParkedCall(t *testing.T) {
 		const capabilities = `{"elicitation":{}}`
 		out, _ := d.request(d.t.Context(), "tools/call", `{"name":"blast","arguments":{"kg":1.0},`+novaMeta+`}}`, capabilities)
 		state := string(out.Result.Get("requestState"))
-		if want := `{"resultType":"input_required","inputRequests":{"elicit-1":` + asked + `},"requestState":` + state + `,` + info + `}`; string(out.Result) != want {
+		if want := `{"resultType":"input_required","inputRequests":{"elicitation-1":` + asked + `},"requestState":` + state + `,` + info + `}`; string(out.Result) != want {
 			t.Fatalf("%s %v\nwant %s", out.Result, out.Err, want)
 		}
 		if !d.leases[0].Exclusive || d.leases[0].Hello.Capabilities != capabilities {
@@ -326,7 +326,7 @@ func TestParkedCall(t *testing.T) {
 		for name, out := range map[string]port.Outcome{
 			"B-P2 other arguments":  retry(`{"kg":2.0}`, `{}`),
 			"B-P3 no object":        retry(`{"kg":1.0}`, `[]`),
-			"B-I7 no answer at all": retry(`{"kg":1.0}`, `{"elicit-1":{"action":"perhaps"}}`),
+			"B-I7 no answer at all": retry(`{"kg":1.0}`, `{"elicitation-1":{"action":"perhaps"}}`),
 		} {
 			if port.RPCError(out.Err).Code != jsonrpc.CodeInvalidParams {
 				t.Errorf("%s: %s %v", name, out.Result, out.Err)
@@ -334,14 +334,14 @@ func TestParkedCall(t *testing.T) {
 		}
 		out = retry(`{"kg":1.0}`, `{"other":{"action":"accept"}}`)
 		state = string(out.Result.Get("requestState"))
-		if out.Result.Get("inputRequests") != `{"elicit-1":`+asked+`}` {
+		if out.Result.Get("inputRequests") != `{"elicitation-1":`+asked+`}` {
 			t.Fatalf("B-P3 asked again: %s %v", out.Result, out.Err)
 		}
 		if said := d.session.heard(); len(said) != 0 {
 			t.Errorf("the backend was told %q", said)
 		}
 		go func() { end <- `{"content":[]}` }()
-		out = retry(`{"kg":1.0}`, `{"elicit-1":{"action":"accept","content":{"ok":true}}}`)
+		out = retry(`{"kg":1.0}`, `{"elicitation-1":{"action":"accept","content":{"ok":true}}}`)
 		if compact(t, string(out.Result)) != compact(t, `{"resultType":"complete","content":[],`+info+`}`) {
 			t.Errorf("%s %v", out.Result, out.Err)
 		}

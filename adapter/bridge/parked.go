@@ -44,9 +44,13 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 		return port.Fail(err)
 	}
 	if err := call.Answer(ctx, round, answers); err != nil {
+		if errors.Is(err, port.ErrSessionLost) {
+			call.GiveUp(ctx) // it does not outlive its session (B-U4)
+			err = park.ErrState
+		}
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, call, d.parkedAs(call), "")
+	return d.turn(ctx, call, d.parkedAs(call))
 }
 
 // first makes a call that nothing is known of yet, for the n-th time (B-U11).
@@ -55,7 +59,7 @@ func (d *Downgrade) first(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return d.fail(x, err)
 	}
-	out := d.turn(ctx, p.call, p, serverInfo(p.lease))
+	out := d.turn(ctx, p.call, p)
 	if ctx.Err() != nil {
 		p.untold(ctx)
 	}
@@ -81,7 +85,7 @@ func readRetry(x *port.Exchange) ([]port.Answer, error) {
 
 // turn tells the client what comes next of its call. P is the call while it is under
 // way, or nil.
-func (d *Downgrade) turn(ctx context.Context, call *park.Call, p *parkable, info wire.Value) port.Outcome {
+func (d *Downgrade) turn(ctx context.Context, call *park.Call, p *parkable) port.Outcome {
 	turn, err := d.next(ctx, call, p)
 	if err != nil {
 		return port.Fail(err)
@@ -93,7 +97,7 @@ func (d *Downgrade) turn(ctx context.Context, call *park.Call, p *parkable, info
 	for i, e := range turn.Entries {
 		entries[i] = mapping.InputEntry{Key: e.Key, Request: e.Request}
 	}
-	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, info))}
+	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, call.Info))}
 }
 
 // parkable is a call at a backend that may have to wait for its client.
@@ -120,6 +124,10 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return nil, err
 	}
+	if lacks(lease.About(), x.Message.Method) {
+		lease.Release()
+		return nil, errUnserved
+	}
 	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]jsonrpc.Message)}
 	p.hearer.withdraw = p.taken
 	if err := p.choose(ctx); err != nil {
@@ -134,6 +142,8 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		lease.Release()
 		return nil, err
 	}
+	p.call.Info = serverInfo(lease)
+	p.waited = p.call.Waited
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
 	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
 	lease.Hear(hear)
@@ -170,8 +180,8 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 
 // kinds are the first parts of the keys of questions, by method.
 var kinds = map[string]string{
-	legacy2025.MethodElicitationCreate:     "elicit",
-	legacy2025.MethodSamplingCreateMessage: "sample",
+	legacy2025.MethodElicitationCreate:     "elicitation",
+	legacy2025.MethodSamplingCreateMessage: "sampling",
 	legacy2025.MethodRootsList:             "roots",
 }
 
@@ -190,6 +200,9 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		p.mu.Lock()
 		p.refused = mapping.Undeclared(msg.Method, msg.Params)
 		p.mu.Unlock()
+		if answer, ok := p.x.Stream.(port.Withheld); ok {
+			answer.HoldBack()
+		}
 		code := int64(jsonrpc.CodeMethodNotFound)
 		if declared {
 			code = jsonrpc.CodeInvalidParams

@@ -40,6 +40,10 @@ type Turn struct {
 
 // Call is a backend's call with a client that may have to answer something.
 type Call struct {
+	// Info is what whoever goes on with the call has to know of it. It is set, if
+	// at all, before the call has a question.
+	Info wire.Value
+
 	lot     *Lot
 	id      string
 	binding Binding
@@ -57,6 +61,7 @@ type Call struct {
 	changed chan struct{} // closed, and replaced, with every change
 	waiters int
 	stop    func() bool // of the time that the client may stay away
+	closed  time.Time   // when a question was last answered or taken back
 }
 
 // wake tells everybody of a change. The lock is held.
@@ -90,12 +95,23 @@ func (c *Call) Withdraw(key string) {
 	c.remove(key)
 }
 
+// Waited returns when the backend has last waited for an answer: now, as long as it
+// does.
+func (c *Call) Waited() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) > 0 {
+		return c.lot.env.Now()
+	}
+	return c.closed
+}
+
 // remove drops an open question. The lock is held.
 func (c *Call) remove(key string) (Entry, bool) {
 	for i, e := range c.open {
 		if e.Key == key {
 			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			c.shown = min(c.shown, len(c.open))
+			c.shown, c.closed = min(c.shown, len(c.open)), c.lot.env.Now()
 			c.wake()
 			return e, true
 		}
