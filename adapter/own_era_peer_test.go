@@ -20,8 +20,8 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// cell is a bridge in front of a demo server of the era that its face speaks.
-type cell struct {
+// eraCell is a bridge in front of a demo server of the era that its face speaks.
+type eraCell struct {
 	t     *testing.T
 	dir   string
 	back  *memnet.Listener
@@ -33,11 +33,11 @@ type cell struct {
 }
 
 // cellOf runs test in fake time with a cell.
-func cellOf(t *testing.T, server http.Handler, test func(c *cell)) {
+func cellOf(t *testing.T, server http.Handler, test func(c *eraCell)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		c := &cell{t: t, dir: dir, back: memnet.Listen(), log: &record{}}
+		c := &eraCell{t: t, dir: dir, back: memnet.Listen(), log: &record{}}
 		hs := &http.Server{Handler: server, ReadHeaderTimeout: time.Minute}
 		served := make(chan struct{})
 		go func() {
@@ -60,7 +60,7 @@ func cellOf(t *testing.T, server http.Handler, test func(c *cell)) {
 	})
 }
 
-func (c *cell) begin() {
+func (c *eraCell) begin() {
 	c.t.Helper()
 	store, admin, listen := "embedded:"+c.dir+"/taskbridge.db", "off", "127.0.0.1:0"
 	cfg, err := config.Load(config.Inputs{
@@ -90,7 +90,7 @@ func (c *cell) begin() {
 	}
 }
 
-func (c *cell) end() {
+func (c *eraCell) end() {
 	c.t.Helper()
 	for _, in := range c.all {
 		in.hangUp()
@@ -102,7 +102,7 @@ func (c *cell) end() {
 }
 
 // restart ends the bridge and begins another with the same store.
-func (c *cell) restart() {
+func (c *eraCell) restart() {
 	c.t.Helper()
 	c.end()
 	synctest.Wait()
@@ -121,7 +121,7 @@ type incoming struct {
 }
 
 // send sends a request of HTTP.
-func (c *cell) send(face, method, body string, header map[string]string) *incoming {
+func (c *eraCell) send(face, method, body string, header map[string]string) *incoming {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1/"+face+"/quarry", strings.NewReader(body))
@@ -212,16 +212,16 @@ func text(v wire.Value, path ...string) string {
 
 // oldClient is a client of 2025-11-25 with one session.
 type oldClient struct {
-	*cell
+	*eraCell
 
 	session string
 	auth    string
 	id      int
 }
 
-func (c *cell) old(auth string) *oldClient {
+func (c *eraCell) old(auth string) *oldClient {
 	c.t.Helper()
-	o := &oldClient{cell: c, auth: auth}
+	o := &oldClient{eraCell: c, auth: auth}
 	in := o.post(`{"jsonrpc":"2.0","id":"open","method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"t","version":"1"},"capabilities":{"elicitation":{"form":{}},"sampling":{},"roots":{}}}}`)
 	o.session = in.header.Get("Mcp-Session-Id")
 	if got := in.last(); o.session == "" || text(got, "result", "protocolVersion") != "2025-11-25" || !got.Get("result").Get("capabilities").Get("tasks").IsObject() {
@@ -284,9 +284,9 @@ func (o *oldClient) task(tool, arguments string) string {
 	return id
 }
 
-// newClient is in use; this is a client of 2026-07-28.
+// recentClient is a client of 2026-07-28.
 type recentClient struct {
-	*cell
+	*eraCell
 
 	auth string
 	id   int

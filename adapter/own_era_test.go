@@ -23,7 +23,7 @@ func unknownTask(t *testing.T, got wire.Value) {
 // whose era is found out first (S-1, S-2, S-4).
 func TestLegacyToLegacy(t *testing.T) {
 	t.Run("S-1 plain calls, progress and messages", func(t *testing.T) {
-		cellOf(t, newOldDemo(), func(c *cell) {
+		cellOf(t, newOldDemo(), func(c *eraCell) {
 			o := c.old("")
 			if got := o.do("tools/call", `{"name":"add","arguments":{"a":9007199254740993,"b":1}}`); got.Get("result").Get("structuredContent").Get("sum") != "9007199254740994" {
 				t.Errorf("add: %s", got)
@@ -57,7 +57,7 @@ func TestLegacyToLegacy(t *testing.T) {
 		})
 	})
 	t.Run("S-4 a plain call asks on its stream", func(t *testing.T) {
-		cellOf(t, newOldDemo(), func(c *cell) {
+		cellOf(t, newOldDemo(), func(c *eraCell) {
 			o := c.old("")
 			in := o.open("tools/call", `{"name":"ask","arguments":{}}`)
 			question := in.want("elicitation/create")
@@ -72,7 +72,7 @@ func TestLegacyToLegacy(t *testing.T) {
 	})
 	t.Run("S-2 tasks", func(t *testing.T) { cellOf(t, newOldDemo(), legacyTaskFlows) })
 	t.Run("DESIGN 4.2 a restart keeps the session, its task and its question", func(t *testing.T) {
-		cellOf(t, newOldDemo(), func(c *cell) {
+		cellOf(t, newOldDemo(), func(c *eraCell) {
 			o := c.old("")
 			id := o.task("ask", `{}`)
 			time.Sleep(time.Second)
@@ -89,7 +89,7 @@ func TestLegacyToLegacy(t *testing.T) {
 	})
 }
 
-func legacyTaskFlows(c *cell) {
+func legacyTaskFlows(c *eraCell) {
 	t, o, other := c.t, c.old("Bearer a"), c.old("Bearer b")
 	standing, others := o.get(), other.get()
 	defer standing.hangUp()
@@ -147,8 +147,8 @@ func legacyTaskFlows(c *cell) {
 // whose era is found out first (S-1, S-2, S-4).
 func TestModernToModern(t *testing.T) {
 	t.Run("S-1 plain calls, progress and headers", func(t *testing.T) {
-		cellOf(t, newRecentDemo(), func(c *cell) {
-			r := &recentClient{cell: c}
+		cellOf(t, newRecentDemo(), func(c *eraCell) {
+			r := &recentClient{eraCell: c}
 			about := r.do("server/discover", "", canTasks, "")
 			if about.Get("result").Get("supportedVersions") != `["2026-07-28"]` || !strings.Contains(string(about), `"io.modelcontextprotocol/tasks"`) {
 				t.Errorf("discover: %s", about)
@@ -176,8 +176,8 @@ func TestModernToModern(t *testing.T) {
 		})
 	})
 	t.Run("S-4 a question passes with its state", func(t *testing.T) {
-		cellOf(t, newRecentDemo(), func(c *cell) {
-			r := &recentClient{cell: c}
+		cellOf(t, newRecentDemo(), func(c *eraCell) {
+			r := &recentClient{eraCell: c}
 			got := r.do("tools/call", "ask", canAsk, `,"name":"ask","arguments":{}`).Get("result")
 			if text(got, "resultType") != "input_required" {
 				t.Fatalf("ask: %s", got)
@@ -191,9 +191,9 @@ func TestModernToModern(t *testing.T) {
 	t.Run("S-2 tasks", func(t *testing.T) { cellOf(t, newRecentDemo(), modernTaskFlows) })
 }
 
-func modernTaskFlows(c *cell) {
+func modernTaskFlows(c *eraCell) {
 	t := c.t
-	r, other := &recentClient{cell: c, auth: "Bearer a"}, &recentClient{cell: c, auth: "Bearer b"}
+	r, other := &recentClient{eraCell: c, auth: "Bearer a"}, &recentClient{eraCell: c, auth: "Bearer b"}
 	made := r.call("work", `{"ms":1000}`).Get("result")
 	id := text(made, "taskId")
 	if text(made, "resultType") != "task" || len(id) < 100 {

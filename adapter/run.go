@@ -50,7 +50,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			return nil
 		})
 	}
-	b.ready(b.routes(listeners))
+	b.ready(b.routes(listeners)) //nolint:contextcheck // handlers have their requests' contexts
 	<-serving.Done()
 	drained := b.drain(context.WithoutCancel(ctx), servers)
 	return errors.Join(group.Wait(), drained)
@@ -86,7 +86,7 @@ func (b *Bridge) drain(ctx context.Context, servers []*http.Server) error {
 	for _, s := range servers {
 		group.Go(func() error { return s.Shutdown(patient) })
 	}
-	late := errors.Join(group.Wait(), b.legacy.Wait(patient), b.modern.Wait(patient), b.tasks.Drain(patient))
+	late := errors.Join(group.Wait(), b.legacy.Wait(patient), b.modern.Wait(patient), b.tasks.Drain(patient), b.pump.Drain(patient))
 	stop()
 	err := b.Close(ctx)
 	for _, s := range servers {
@@ -115,7 +115,7 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		listeners = append(listeners, listener{l, handler})
 		return nil
 	}
-	for _, shared := range b.addresses() {
+	for _, shared := range b.addresses() { //nolint:contextcheck // as above
 		engine := newEngine()
 		engine.NoRoute(b.guard(shared...).Check)
 		engine.NoMethod(b.guard(shared...).Check)

@@ -20,6 +20,10 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
+// sessionsPerCaller is how many sessions one caller may have at a backend: as many
+// of its calls may wait for answers at a time.
+const sessionsPerCaller = 100
+
 // sessions are those at one backend of 2025-11-25, for callers of the modern face.
 type sessions struct {
 	*pool.Pool
@@ -45,7 +49,9 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 		Times:  legacy.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal},
 	})
 	s := &sessions{be: be, env: b.env, hear: hear, hearers: make(map[*pool.Lease]func(jsonrpc.Message))}
-	s.Pool = pool.New(pool.Options{Back: back, Env: b.env, OnMessage: s.message})
+	s.Pool = pool.New(pool.Options{
+		Back: back, Env: b.env, OnMessage: s.message, Total: b.cfg.Limits.Sessions, PerKey: sessionsPerCaller,
+	})
 	b.pools = append(b.pools, s.Pool)
 	b.stops = append(b.stops, back.CloseIdle)
 	c := be.cfg

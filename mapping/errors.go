@@ -93,6 +93,35 @@ func UpError(method string, e *jsonrpc.Error) *jsonrpc.Error {
 	return findErrorRule(method, e.Code).up.apply(e)
 }
 
+// UpMissing returns the -32021 of a legacy backend as the bridge's own, if it is true
+// of the client: it names ways to ask the client something that these capabilities
+// do not declare. Nil otherwise: the code means nothing in that era.
+//
+// Rules §1.6, B-P7.
+// Loss: whatever else the backend asks for.
+func UpMissing(e *jsonrpc.Error, capabilities wire.Value) *jsonrpc.Error {
+	if e.Code != ext2026.CodeMissingCapability {
+		return nil
+	}
+	lacks := wire.Begin(nil)
+	some := false
+	for m := range e.Data.Get("requiredCapabilities").Members() {
+		switch m.Name {
+		case "elicitation", "sampling", "roots":
+			if m.Value.IsObject() && !capabilities.Get(m.Name).IsObject() {
+				lacks.Value(m.Name, m.Value)
+				some = true
+			}
+		}
+	}
+	if !some {
+		return nil
+	}
+	w := wire.Begin(nil)
+	w.Value("requiredCapabilities", wire.Value(lacks.End()))
+	return &jsonrpc.Error{Code: ext2026.CodeMissingCapability, Message: e.Message, Data: wire.Value(w.End())}
+}
+
 // URLElicitationPasses reports whether a modern backend's -32042 may go to a legacy
 // client as it came: its data is well-formed, and the client speaks 2025-11-25 and
 // declared elicitation.url (§1.6).

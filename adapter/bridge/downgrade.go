@@ -5,11 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -22,6 +25,9 @@ import (
 type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
+	rounds   *park.Rounds
+	tasks    *pump.Manager
+	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
 	owner    func(port.Caller) string
@@ -29,13 +35,17 @@ type Downgrade struct {
 	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
 
 	catalogue *catalogue[legacyTool]
+	listens   *listen.Hub
+	levels    *levels
 
 	mu sync.Mutex
 	// hearers are the requests that asked for progress, by their tokens.
 	hearers map[wire.Value]*hearer
 	held    map[port.Session][]*held
-	closed  bool
-	work    sync.WaitGroup
+	// parked are the calls under way that can become tasks of the bridge.
+	parked map[*park.Call]*parkable
+	closed bool
+	work   sync.WaitGroup
 }
 
 var (
@@ -49,9 +59,15 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	if err != nil {
 		return nil, err
 	}
+	visits, err := newVisits()
+	if err != nil {
+		return nil, err
+	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
-		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
+		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Tasks}),
+		levels:  newLevels(o.Env, o.Logger),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
@@ -71,7 +87,7 @@ func (d *Downgrade) Close(ctx context.Context) error {
 	}
 	clear(d.held)
 	d.mu.Unlock()
-	return env.Join(ctx, &d.work)
+	return errors.Join(d.listens.Close(ctx), env.Join(ctx, &d.work))
 }
 
 // errUnserved is the answer to a method that this route does not have (§1.8).
@@ -90,8 +106,10 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 	case x.Message.Method == ext2026.MethodServerDiscover:
 		return d.discover(ctx, b, x)
 	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
-		x.Message.Method == ext2026.MethodTasksCancel, x.Message.Method == ext2026.MethodSubscriptionsListen:
-		return port.Fail(errUnserved) // neither is announced
+		x.Message.Method == ext2026.MethodTasksCancel:
+		return d.task(ctx, x)
+	case x.Message.Method == ext2026.MethodSubscriptionsListen:
+		return d.listen(ctx, b, x)
 	case ext2026.Asks(x.Message.Method):
 		return d.call(ctx, b, x)
 	default:
@@ -123,7 +141,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow, CanListen: stands(ctx, lease.Session())})
 	return done(out, err)
 }
 
@@ -134,12 +152,29 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return d.fail(x, err)
 	}
 	defer lease.Release()
+	if lacks(lease.About(), x.Message.Method) {
+		return port.Fail(errUnserved)
+	}
 	h := d.hearer(b, x, lease)
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)
 	}
 	return d.result(b, x, lease, raw)
+}
+
+// lacks reports whether a backend has said that it has no part of the protocol to
+// which a method belongs: then the method is not implemented (§1.6).
+func lacks(about wire.Value, method string) bool {
+	part, _, _ := strings.Cut(method, "/")
+	switch part {
+	case "prompts", "resources":
+	case "completion":
+		part = "completions"
+	default:
+		return false
+	}
+	return about.Present() && !about.Get("capabilities").Get(part).Present()
 }
 
 // result renders a backend's result.
@@ -167,15 +202,45 @@ func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Sess
 // serverInfo is who a session's server says it is; absent when that is not known.
 func serverInfo(session port.Session) wire.Value { return session.About().Get("serverInfo") }
 
+// refusesMethod reports whether this status, alone, says that a backend does not
+// know a method that the bridge does not know either.
+func refusesMethod(method string, status int) bool {
+	if _, known := mapping.Lookup(method); known {
+		return false
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	default:
+		return false
+	}
+}
+
 // fail ends an exchange with an error as the modern face tells it (§1.6).
 func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
-	var rpc *jsonrpc.Error
+	var (
+		rpc      *jsonrpc.Error
+		upstream *port.UpstreamError
+		decided  *port.StatusError
+	)
+	if errors.As(err, &decided) {
+		return port.Fail(err) // the bridge's own
+	}
+	errors.As(err, &upstream)
 	if !errors.As(err, &rpc) {
+		if upstream != nil && refusesMethod(x.Message.Method, upstream.Status) {
+			return port.Fail(errUnserved)
+		}
 		return port.Fail(err)
 	}
-	var upstream *port.UpstreamError
+	if missing := mapping.UpMissing(rpc, x.Caller.Capabilities); missing != nil {
+		return port.Fail(&port.StatusError{Status: http.StatusBadRequest, Err: missing})
+	}
 	told := mapping.UpError(x.Message.Method, rpc)
-	if errors.As(err, &upstream) {
+	if _, known := mapping.Lookup(x.Message.Method); !known && told.Code == jsonrpc.CodeMethodNotFound {
+		return port.Fail(&port.StatusError{Status: http.StatusNotFound, Err: told})
+	}
+	if upstream != nil {
 		kept := *upstream
 		kept.Err = told
 		return port.Fail(&kept)

@@ -380,6 +380,11 @@ func TestPassLife(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestPassElsewhere: any process can go on with a session, and nobody else can with
+// what was kept for it (DESIGN promises 2 and 5).
+func TestPassElsewhere(t *testing.T) {
 	t.Run("another process goes on with it", func(t *testing.T) {
 		passLegacy(t, func(t *testing.T, p *passage) {
 			o := p.client("c1", "alice")

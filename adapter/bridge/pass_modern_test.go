@@ -305,14 +305,17 @@ func (e *ended) Next() (jsonrpc.Message, error) {
 	return msg, err
 }
 
+// ownID is the id of the caller's request, where a subscription is named by it.
+const ownID = `"io.modelcontextprotocol/subscriptionId":"r 1"`
+
+func notification(t *testing.T, method, params string) jsonrpc.Message {
+	t.Helper()
+	return message(t, `{"jsonrpc":"2.0","method":"`+method+`","params":`+params+`}`)
+}
+
 // TestPassModernListen: a subscription is the client's own, about its own tasks, and
 // under the id of its request (S-1, S-2).
 func TestPassModernListen(t *testing.T) {
-	notification := func(t *testing.T, method, params string) jsonrpc.Message {
-		t.Helper()
-		return message(t, `{"jsonrpc":"2.0","method":"`+method+`","params":`+params+`}`)
-	}
-	const ownID = `"io.modelcontextprotocol/subscriptionId":"r 1"`
 	t.Run("S-2", func(t *testing.T) {
 		passModern(t, func(t *testing.T, r *recent) {
 			seal := func(principal, id string) string {
@@ -353,6 +356,11 @@ func TestPassModernListen(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestPassModernListenEnds: a subscription ends as it does at the backend, and with a
+// result when the bridge stops (S-1).
+func TestPassModernListenEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		end  error

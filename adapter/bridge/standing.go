@@ -24,16 +24,26 @@ type Heard struct {
 
 // Hear hands a message on to whom it concerns. It does not block for long.
 func (d *Downgrade) Hear(h Heard) {
+	if d.tasks.Heard(h.Backend, h.Session, h.Message, false) {
+		return
+	}
 	if h.Message.Kind == jsonrpc.KindRequest {
 		d.hearRequest(h)
 		return
 	}
+	d.listens.Heard(h.Session, h.Message)
 	switch h.Message.Method {
 	case legacy2025.NotificationToolsListChanged:
 		d.catalogue.changed(h.Backend)
+	case legacy2025.NotificationElicitationComplete:
+		d.visits.announce(h.Backend, h.Message.Params)
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
-	case legacy2025.NotificationCancelled, legacy2025.NotificationMessage:
+	case legacy2025.NotificationMessage:
+		if sole := d.levels.sole(h.Session); sole != nil {
+			sole.aside(h.Message)
+		}
+	case legacy2025.NotificationCancelled:
 		if h.Holder != nil {
 			h.Holder(h.Message)
 		}
@@ -46,7 +56,7 @@ func (d *Downgrade) hearProgress(h Heard) {
 	hearer := d.hearers[h.Message.Params.Get(wire.MetaProgressToken)]
 	d.mu.Unlock()
 	if hearer != nil {
-		hearer.notification(h.Message)
+		hearer.aside(h.Message)
 	}
 }
 
@@ -55,6 +65,7 @@ func (d *Downgrade) hearRequest(h Heard) {
 	switch {
 	case h.Holder != nil:
 		h.Holder(h.Message)
+	case d.tasks.Heard(h.Backend, h.Session, h.Message, true): // of the only task there
 	case h.Message.Method == legacy2025.MethodRootsList:
 		d.hold(h)
 	case kinds[h.Message.Method] != "":

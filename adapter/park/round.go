@@ -1,0 +1,144 @@
+package park
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/flight"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// Round is a request that has ended at the backend and can be made again, once its
+// client has done what was asked of it. Nothing is held open for it: all that is
+// known of it travels in its state (B-U10).
+type Round struct {
+	// N counts the rounds of a request, from 1.
+	N int64
+	// Payload is the caller's.
+	Payload string
+
+	id      string
+	expires time.Time
+}
+
+const (
+	purposeRound = "request to repeat"
+	roundVersion = 1
+	// roundTime is how long a client may take.
+	roundTime = time.Hour
+	// outcomes is how many ends of rounds are kept at a time.
+	outcomes = 1024
+)
+
+// Rounds makes requests again, each round once. It is safe for concurrent use.
+type Rounds struct {
+	store state.Store
+	env   env.Env
+	keys  *seal.Keys
+	keep  time.Duration
+
+	running flight.Group[string, port.Outcome]
+	mu      sync.Mutex
+	ended   *lru.Cache[string, ended]
+}
+
+type ended struct {
+	out   port.Outcome
+	until time.Time
+}
+
+// NewRounds returns the rounds whose spent states are kept in store. Keep is how
+// long an outcome is, for a client that repeats itself.
+func NewRounds(store state.Store, e env.Env, keys *seal.Keys, keep time.Duration) (*Rounds, error) {
+	cache, err := lru.New[string, ended](outcomes)
+	if err != nil {
+		return nil, err
+	}
+	return &Rounds{store: store, env: e, keys: keys, keep: keep, ended: cache}, nil
+}
+
+// Seal returns the state of round n.
+func (r *Rounds) Seal(b Binding, n int64, payload string) (string, error) {
+	id, err := env.NewID(r.env)
+	if err != nil {
+		return "", err
+	}
+	var f seal.Fields
+	f.Int(roundVersion)
+	f.String(id)
+	f.String(b.Backend)
+	f.String(b.Owner)
+	f.String(b.Digest)
+	f.Int(n)
+	f.Int(r.env.Now().Add(roundTime).UnixMilli())
+	f.String(payload)
+	return r.keys.Seal(purposeRound, f.Bytes())
+}
+
+// Open reads a state. The error is [ErrState], whatever is wrong with it.
+func (r *Rounds) Open(token string, b Binding) (Round, error) {
+	plain, err := r.keys.Open(purposeRound, token)
+	if err != nil {
+		return Round{}, ErrState
+	}
+	f := seal.ReadFields(plain)
+	version := f.Int()
+	round := Round{id: f.String()}
+	of := Binding{Backend: f.String(), Owner: f.String(), Digest: f.String()}
+	round.N = f.Int()
+	round.expires = time.UnixMilli(f.Int())
+	round.Payload = f.String()
+	if f.Done() != nil || version != roundVersion || of != b || r.env.Now().After(round.expires) {
+		return Round{}, ErrState
+	}
+	return round, nil
+}
+
+var errNotSpent = jsonrpc.NewError(jsonrpc.CodeInternal, "the request could not be recorded")
+
+// Do makes the request again, unless that was done before: the state is spent, for
+// good and before act runs (B-U11). Who presents it meanwhile, or soon after, gets
+// the same outcome; later, and from a process that does not have it, [ErrState].
+func (r *Rounds) Do(ctx context.Context, round Round, act func(ctx context.Context) port.Outcome) port.Outcome {
+	out, err := r.running.Do(ctx, round.id, func(ctx context.Context) (port.Outcome, error) {
+		if out, ok := r.outcome(round.id); ok {
+			return out, nil
+		}
+		switch err := r.spend(ctx, round); {
+		case errors.Is(err, state.ErrConflict):
+			return port.Fail(ErrState), nil
+		case err != nil:
+			return port.Fail(fmt.Errorf("%w: %w", errNotSpent, err)), nil
+		}
+		out := act(ctx)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended.Add(round.id, ended{out, r.env.Now().Add(r.keep)})
+		return out, nil
+	})
+	if err != nil {
+		return port.Fail(err)
+	}
+	return out
+}
+
+func (r *Rounds) outcome(id string) (port.Outcome, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.ended.Get(id)
+	return e.out, ok && r.env.Now().Before(e.until)
+}
+
+func (r *Rounds) spend(ctx context.Context, round Round) error {
+	_, err := r.store.Put(ctx, state.Record{Key: "round/" + round.id, Expires: round.expires}, state.IfAbsent)
+	return err
+}
