@@ -36,7 +36,7 @@ func TestPassQuestions(t *testing.T) {
 		s := o.open()
 		var stream *client
 		// A backend that uses an id again and again, of either type.
-		p.back.do = func(_ context.Context, _ *pair, call port.SessionCall) (wire.Value, error) {
+		p.back.do = func(ctx context.Context, _ *pair, call port.SessionCall) (wire.Value, error) {
 			var ids []jsonrpc.ID
 			for _, own := range []string{"0", "0", `"0"`, "9007199254740993"} {
 				call.OnMessage(message(t, fmt.Sprintf(elicit, own, "")))
@@ -52,10 +52,10 @@ func TestPassQuestions(t *testing.T) {
 						t.Errorf("the same id %s twice", id)
 					}
 				}
-				if err := o.answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept", "content":{"n":%d.0}}}`, id, i)); err != nil {
+				if err := o.answer(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept", "content":{"n":%d.0}}}`, id, i)); err != nil {
 					t.Error(err)
 				}
-				if err := o.answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"twice"}}`, id)); err != nil {
+				if err := o.answer(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"twice"}}`, id)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -108,15 +108,15 @@ func TestPassForeignAnswers(t *testing.T) {
 		s.hello.OnMessage(message(t, fmt.Sprintf(elicit, "7", "")))
 		q := theQuestion(t, o.told())
 		for _, id := range []string{"7", `"7"`, `"x"`, `""`, "0", string(q.ID[:len(q.ID)-2]) + `"`} {
-			if err := o.answer(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`); err != nil {
+			if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`); err != nil {
 				t.Errorf("id %s: %v", id, err)
 			}
 		}
-		if err := other.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{}}`); err != nil {
+		if err := other.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{}}`); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", append(s.heard(), others.heard()...))
-		if err := o.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"error":{"code":-1,"message":"no","data":[1.0]}}`); err != nil {
+		if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no","data":[1.0]}}`); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no","data":[1.0]}}`)
@@ -132,12 +132,12 @@ func TestPassAnswerFails(t *testing.T) {
 		answer := `{"jsonrpc":"2.0","id":` + string(theQuestion(t, o.told()).ID) + `,"result":{}}`
 		for _, fail := range []error{errUnreachable, port.ErrSessionLost} {
 			s.fail = fail
-			if err := o.answer(answer); !errors.Is(err, fail) {
+			if err := o.answer(t.Context(), answer); !errors.Is(err, fail) {
 				t.Errorf("error %v, want %v", err, fail)
 			}
 		}
 		s.fail = nil
-		if err := o.answer(answer); err != nil {
+		if err := o.answer(t.Context(), answer); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":7,"result":{}}`)
@@ -152,7 +152,7 @@ func TestPassWithdrawals(t *testing.T) {
 		s := o.open()
 		var stream *client
 		cancelled := message(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0, "reason":"late"}}`)
-		p.back.do = func(_ context.Context, _ *pair, call port.SessionCall) (wire.Value, error) {
+		p.back.do = func(ctx context.Context, _ *pair, call port.SessionCall) (wire.Value, error) {
 			call.OnMessage(message(t, fmt.Sprintf(elicit, "0", "")))
 			q := theQuestion(t, stream.told())
 			// It may be said on another stream than the question's.
@@ -160,7 +160,7 @@ func TestPassWithdrawals(t *testing.T) {
 			s.hello.OnMessage(cancelled)
 			s.hello.OnMessage(cancelled)
 			want(t, "the stream", stream.told(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+string(q.ID)+`,"reason":"late"}}`)
-			if err := o.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{}}`); err != nil {
+			if err := o.answer(ctx, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{}}`); err != nil {
 				t.Error(err)
 			}
 			return "{}", nil
@@ -186,7 +186,7 @@ func TestPassTaskQuestions(t *testing.T) {
 		if got := o.task("task-1"); got != named {
 			t.Errorf("the question names %q, the task is %q", named, got)
 		}
-		if err := o.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"action":"decline"` + fmt.Sprintf(related, named) + `}}`); err != nil {
+		if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"`+fmt.Sprintf(related, named)+`}}`); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":7,"result":{"action":"decline"`+fmt.Sprintf(related, "task-1")+`}}`)
@@ -206,7 +206,7 @@ func TestPassClientTasks(t *testing.T) {
 			if q.Method != method || q.Params != params {
 				t.Errorf("question %s", q.Raw)
 			}
-			if err := o.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":` + params + `}`); err != nil {
+			if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":`+params+`}`); err != nil {
 				t.Error(err)
 			}
 			want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":7,"result":`+params+`}`)
@@ -223,7 +223,7 @@ func TestPassAnswerElsewhere(t *testing.T) {
 		s.hello.OnMessage(message(t, fmt.Sprintf(elicit, `"a"`, "")))
 		q := theQuestion(t, o.told())
 		p.restart()
-		if err := o.answer(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"action":"cancel"}}`); err != nil {
+		if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"cancel"}}`); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", p.back.sessions[1].heard(), `{"jsonrpc":"2.0","id":"a","result":{"action":"cancel"}}`)
@@ -245,7 +245,7 @@ func TestPassManyQuestions(t *testing.T) {
 		s.hello.OnMessage(message(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`))
 		want(t, "the client", o.told(), `: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+string(q.ID)+`}}`)
 		first := theQuestion(t, told[:1])
-		if err := o.answer(`{"jsonrpc":"2.0","id":` + string(first.ID) + `,"result":{}}`); err != nil {
+		if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`); err != nil {
 			t.Error(err)
 		}
 		want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":0,"result":{}}`)

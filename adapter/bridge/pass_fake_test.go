@@ -336,10 +336,10 @@ func (o *old) task(id string) string {
 	return named
 }
 
-func (o *old) answer(text string) error {
+func (o *old) answer(ctx context.Context, text string) error {
 	o.p.t.Helper()
 	x, _ := o.exchange(text)
-	return o.p.cross.Answer(o.p.t.Context(), x)
+	return o.p.cross.Answer(ctx, x)
 }
 
 func (o *old) notify(text string) {

@@ -329,7 +329,7 @@ func TestPassNotifications(t *testing.T) {
 		token := asked.Params.Get("_meta").Get("progressToken")
 		o.notify(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(token) + `,"progress":1.0}}`)
 		want(t, "the backend", s.heard(), `notifications/progress {"progressToken":"its","progress":1.0}`)
-		if err := o.answer(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":{}}`); err != nil {
+		if err := o.answer(t.Context(), `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":{}}`); err != nil {
 			t.Error(err)
 		}
 		s.heard()
