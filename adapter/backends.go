@@ -53,10 +53,10 @@ func (b *Bridge) backend(c *config.Backend) (*backend, error) {
 	return &backend{cfg: c, target: target, http: client, era: era, authorization: authorization(c)}, nil
 }
 
-// modernBackend returns a backend as one of 2026-07-28.
-func (b *Bridge) modernBackend(be *backend) (*bridge.Backend, error) {
+// modernBackend returns a backend as one of 2026-07-28, behind a filter.
+func (b *Bridge) modernBackend(be *backend, filter *leak.Filter) (*bridge.Backend, error) {
 	back := modern.New(modern.Options{
-		URL: be.target, HTTP: be.http, Env: b.env, Logger: b.logger, Filter: leak.Modern(b.logger).Apply,
+		URL: be.target, HTTP: be.http, Env: b.env, Logger: b.logger, Filter: filter.Apply,
 		Limits: modern.Limits{Result: b.cfg.Limits.Result},
 		Times:  modern.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal, Probe: b.cfg.Times.Probe},
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/leak"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/probe"
 	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
@@ -77,6 +78,7 @@ type Bridge struct {
 	lot    *park.Lot
 	pump   *pump.Manager
 	down   *bridge.Downgrade
+	pass   *bridge.PassLegacy
 	pools  []*pool.Pool
 	legacy *legacy.Face
 	modern *modern.Face
@@ -125,7 +127,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	clients := make([]*bridge.Backend, len(backends))
 	for i, be := range backends {
 		var err error
-		if clients[i], err = b.modernBackend(be); err != nil {
+		if clients[i], err = b.modernBackend(be, leak.Modern(b.logger)); err != nil {
 			return fmt.Errorf("backend %s: %w", be.cfg.Name, err)
 		}
 	}
@@ -166,10 +168,16 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("crossing: %w", err)
 	}
+	b.pass, err = b.passLegacy(keys, backends)
+	if err != nil {
+		return fmt.Errorf("crossing within an era: %w", err)
+	}
 	b.legacy = legacy.New(legacy.Options{
-		Crossing: hub.wrap(upgrade, b.tasks.Owner),
-		Store:    b.store, Keys: keys, Env: b.env, Logger: b.logger,
-		Filter: leak.Legacy(b.logger).Apply,
+		Crossing: bridge.NewEras(bridge.ErasOptions{
+			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
+		}),
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
 			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
@@ -213,9 +221,16 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("crossing: %w", err)
 	}
+	pass, err := b.passModern(keys, backends)
+	if err != nil {
+		return fmt.Errorf("crossing within an era: %w", err)
+	}
+	eras := bridge.NewEras(bridge.ErasOptions{
+		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
+	})
 	b.modern = modern.New(modern.Options{
-		Crossing: b.down, Params: b.down, Keys: keys, Env: b.env, Logger: b.logger,
-		Filter: leak.Modern(b.logger).Apply,
+		Crossing: eras, Params: eras, Keys: keys, Env: b.env, Logger: b.logger,
+		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
 			StreamsPerCaller: b.cfg.Limits.StreamsPerSession,
@@ -274,6 +289,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 	}
 	for _, p := range b.pools {
 		p.Close(ctx)
+	}
+	if b.pass != nil {
+		errs = append(errs, b.pass.Close(ctx))
 	}
 	if b.watch != nil {
 		errs = append(errs, b.watch.Close(ctx))

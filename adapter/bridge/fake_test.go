@@ -27,7 +27,9 @@ type back struct {
 	calls []port.Call
 	do    func(n int, call port.Call) (wire.Value, error)
 	sub   *subscription
-	err   error // of Listen
+	// listen is what Listen returns in place of sub.
+	listen port.Subscription
+	err    error // of Listen
 }
 
 // Do implements [port.Back].
@@ -49,6 +51,9 @@ func (b *back) Listen(_ context.Context, call port.Call) (port.Subscription, err
 	b.calls = append(b.calls, call)
 	if b.err != nil {
 		return nil, b.err
+	}
+	if b.listen != nil {
+		return b.listen, nil
 	}
 	return b.sub, nil
 }

@@ -39,8 +39,13 @@ func (d *Downgrade) CheckParams(ctx context.Context, x *port.Exchange, header fu
 	if err != nil {
 		return err
 	}
+	return matchHeaders(tool.Headers, x.Message.Params, header)
+}
+
+// matchHeaders checks the headers that mirror the arguments of a call.
+func matchHeaders(mirrored []ext2026.ParamHeader, params wire.Value, header func(name string) []string) error {
 	var twice *ext2026.HeaderError
-	err = ext2026.MatchParamHeaders(tool.Headers, x.Message.Params.Get("arguments"), func(name string) (string, bool) {
+	err := ext2026.MatchParamHeaders(mirrored, params.Get("arguments"), func(name string) (string, bool) {
 		values := header(name)
 		switch len(values) {
 		case 0:

@@ -103,6 +103,9 @@ func (m *Modern) backend(name string) (*Backend, error) {
 // envelope describes a caller to a backend. Asks says that the caller can be asked
 // what it has declared (A-C1).
 func (m *Modern) envelope(caller port.Caller, tasks, asks bool) (mapping.Envelope, error) {
+	if caller.Version == ext2026.Version { // it has said all of that itself
+		return mapping.Envelope{ClientInfo: caller.ClientInfo, Capabilities: caller.Capabilities, LogLevel: caller.LogLevel}, nil
+	}
 	capabilities, _, err := mapping.AppendUpClientCapabilities(nil, caller.Capabilities, caller.Version, mapping.UpCapabilities{Tasks: tasks, Questions: asks})
 	if err != nil {
 		return mapping.Envelope{}, err

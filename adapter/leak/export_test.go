@@ -8,10 +8,14 @@ type Place struct {
 	Beside, Holding string
 }
 
+var tables = map[string]*table{
+	"legacy": legacyTable, "modern": modernTable, "legacy own": legacyOwnTable, "modern own": modernOwnTable,
+}
+
 // Places lists every path of every row of a leg; a row for all methods has the
 // method of a vendor.
 func Places(leg string) (places []Place) {
-	t := map[string]*table{"legacy": legacyTable, "modern": modernTable}[leg]
+	t := tables[leg]
 	for _, r := range t.rows {
 		methods := r.methods
 		if methods == nil {
@@ -28,5 +32,5 @@ func Places(leg string) (places []Place) {
 
 // Rules names the rules of a leg.
 func Rules(leg string) []string {
-	return map[string]*table{"legacy": legacyTable, "modern": modernTable}[leg].names()
+	return tables[leg].names()
 }

@@ -22,6 +22,14 @@ func Legacy(logger *slog.Logger) *Filter { return newFilter("legacy", logger, le
 // Modern returns the filter for everything sent to a modern peer (§6.2).
 func Modern(logger *slog.Logger) *Filter { return newFilter("modern", logger, modernTable) }
 
+// LegacyOwn returns the filter for what is sent to a legacy peer on behalf of
+// another one (S-3).
+func LegacyOwn(logger *slog.Logger) *Filter { return newFilter("legacy own", logger, legacyOwnTable) }
+
+// ModernOwn returns the filter for what is sent to a modern peer on behalf of
+// another one (S-3).
+func ModernOwn(logger *slog.Logger) *Filter { return newFilter("modern own", logger, modernOwnTable) }
+
 func newFilter(leg string, logger *slog.Logger, t *table) *Filter {
 	f := &Filter{leg: leg, logger: logger, table: t, hits: make(map[string]*atomic.Int64)}
 	for _, name := range t.names() {

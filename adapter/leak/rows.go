@@ -65,11 +65,11 @@ var legacyTable = (&table{
 		{rule: "supportedVersions", at: at("supportedVersions", inResult), methods: []string{legacy2025.MethodInitialize}},
 		{rule: "questions", at: members([]string{"inputRequests", "requestState"}, "result"), methods: asking},
 		{rule: "answers", at: members([]string{"inputResponses", "requestState"}, "params"), methods: asking},
-		{rule: "envelope", at: append(
+		{rule: "envelope", reserved: true, at: append(
 			members([]string{wire.MetaProtocolVersion, wire.MetaClientInfo, wire.MetaClientCapabilities, wire.MetaLogLevel}, inResultMeta...),
 			members([]string{wire.MetaProtocolVersion, wire.MetaClientInfo, wire.MetaClientCapabilities, wire.MetaLogLevel}, inParamsMeta...)...)},
-		{rule: "serverInfo", at: at(wire.MetaServerInfo, inResultMeta, inParamsMeta)},
-		{rule: "subscriptionId", at: at(wire.MetaSubscriptionID, inResultMeta, inParamsMeta)},
+		{rule: "serverInfo", reserved: true, at: at(wire.MetaServerInfo, inResultMeta, inParamsMeta)},
+		{rule: "subscriptionId", reserved: true, at: at(wire.MetaSubscriptionID, inResultMeta, inParamsMeta)},
 		{
 			rule: "tasks extension", at: at(wire.TasksExtension, []string{"result", "capabilities", "extensions"}, []string{"params", "capabilities", "extensions"}),
 			methods: []string{legacy2025.MethodInitialize},
@@ -97,8 +97,8 @@ var modernTable = (&table{
 	rows: []row{
 		{rule: "task", at: at("task", []string{"params"})},
 		{rule: "created task", at: [][]string{{"result", "task"}}, methods: []string{ext2026.MethodToolsCall}, holding: "taskId"},
-		{rule: "related-task", at: at(wire.MetaRelatedTask, inResultMeta, inParamsMeta)},
-		{rule: "immediate response", at: at(wire.MetaImmediateResponse, inResultMeta, inParamsMeta)},
+		{rule: "related-task", reserved: true, at: at(wire.MetaRelatedTask, inResultMeta, inParamsMeta)},
+		{rule: "immediate response", reserved: true, at: at(wire.MetaImmediateResponse, inResultMeta, inParamsMeta)},
 		{rule: "tasks capability", at: append(
 			at("tasks", []string{"params", "_meta", wire.MetaClientCapabilities}),
 			[]string{"result", "capabilities", "tasks"})},
@@ -111,3 +111,10 @@ var modernTable = (&table{
 		{rule: "answer _meta", at: [][]string{{"params", "inputResponses", "*", "_meta"}}},
 	},
 }).compile()
+
+// What stays of the tables between two peers of one era (S-3): each of them may
+// have a member of its own that is called as one of the other era.
+var (
+	legacyOwnTable = legacyTable.own()
+	modernOwnTable = modernTable.own()
+)

@@ -43,6 +43,9 @@ type row struct {
 	// beside restricts the row to objects that also have this member, holding to
 	// values that have it: it tells a task from a vendor's object of that name.
 	beside, holding string
+	// reserved is set for keys of _meta that belong to one era, whoever the sender
+	// is: what does not cross must not carry them either (S-3).
+	reserved bool
 }
 
 // The rows that are not about members.
@@ -60,6 +63,18 @@ type table struct {
 
 	common   *node
 	byMethod map[string]*node
+}
+
+// own returns the table for a leg on which nothing was translated: methods, error
+// codes and the reserved keys of _meta alone (S-3).
+func (t *table) own() *table {
+	own := &table{banned: t.banned, foreignCode: t.foreignCode}
+	for _, r := range t.rows {
+		if r.reserved {
+			own.rows = append(own.rows, r)
+		}
+	}
+	return own.compile()
 }
 
 func (t *table) names() []string {

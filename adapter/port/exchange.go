@@ -27,6 +27,8 @@ type Caller struct {
 	Tasks bool
 	// LogLevel is the level the client asked for, or empty when it never did.
 	LogLevel string
+	// Kept is what the crossing had kept with the session; see [Tie].
+	Kept string
 	// Authorization is the value of the client's Authorization header, or empty.
 	// It may go to the exchange's backend and nowhere else.
 	Authorization string
@@ -49,6 +51,28 @@ type Exchange struct {
 	// Push delivers a message in the face's era on the session's own stream,
 	// outside any exchange; see [Subscriber].
 	Push func(key string, msg []byte)
+	// Tie is to the face's session. It is nil where a session has none.
+	Tie *Tie
+	// OwnEra is noted by the crossing, before it sends or returns anything, when
+	// the backend is of the face's era: nothing was translated (S-3).
+	OwnEra bool
+}
+
+// Tie is what a crossing needs that has a session of its own for each of the
+// face's.
+type Tie struct {
+	// Keep has data kept with the session, which later exchanges bring as
+	// [Caller.Kept], in whatever process. It is for the exchange that opens the
+	// session, and nil on others. A session for which something is kept is always
+	// told of with [Crossing.EndSession], and its notifications/cancelled reach
+	// [Crossing.Notification] before the exchange ends.
+	Keep func(data string)
+	// Over is closed when this process lets go of the session, which may live on
+	// in others.
+	Over <-chan struct{}
+	// Lose ends the session for its client, who is told with its next message. It
+	// may be called at any time, and does not block.
+	Lose func()
 }
 
 // Stream is a way to a client. It is safe for concurrent use.
@@ -101,8 +125,9 @@ type Crossing interface {
 	// Attach announces that a session has a stream open for changes. The
 	// returned function ends the attachment.
 	Attach(sub Subscriber) (detach func())
-	// EndSession says that the client gave its session up. Tasks owned by the
-	// session alone become unreachable and are cancelled (A-L11).
+	// EndSession says that the client gave its session up, if that owned tasks
+	// alone or something was kept with it. Tasks owned by the session alone become
+	// unreachable and are cancelled (A-L11).
 	EndSession(ctx context.Context, backend string, caller Caller)
 }
 
@@ -122,6 +147,8 @@ type Subscriber struct {
 	Backend string
 	// Caller is the session.
 	Caller Caller
+	// Tie is to the session, as in [Exchange].
+	Tie *Tie
 	// Resources are the URIs it has subscribed to.
 	Resources []string
 	// Push delivers a message on one of the session's open streams. Where none

@@ -17,12 +17,18 @@ type SessionBack interface {
 	// that a task's handle names, without shaking hands. Whether it still exists
 	// there shows with its first request.
 	Resume(ctx context.Context, ticket Ticket, hello Hello) Session
+	// End ends a session that this process does not hold. It returns when the
+	// backend has been told.
+	End(ctx context.Context, ticket Ticket, hello Hello)
 }
 
 // Hello is what a session is opened with.
 type Hello struct {
 	// ClientInfo and Capabilities are those of initialize, in the backend's era.
 	ClientInfo, Capabilities wire.Value
+	// Params are the whole params of initialize, in place of those two and of the
+	// newest revision, unless absent.
+	Params wire.Value
 	// Authorization is sent as the Authorization header unless empty.
 	Authorization string
 	// OnMessage gets the notifications and requests of the backend that arrive

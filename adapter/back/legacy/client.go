@@ -66,3 +66,10 @@ func (c *Client) Resume(_ context.Context, ticket port.Ticket, hello port.Hello)
 	s.begin()
 	return s
 }
+
+// End implements [port.SessionBack].
+func (c *Client) End(ctx context.Context, ticket port.Ticket, hello port.Hello) {
+	s := c.newSession(hello)
+	s.ticket = ticket
+	s.Close(ctx)
+}

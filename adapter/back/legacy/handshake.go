@@ -52,6 +52,9 @@ func (s *session) handshake(ctx context.Context) error {
 
 // greeting is the params of initialize.
 func (s *session) greeting() wire.Value {
+	if s.hello.Params.Present() {
+		return s.hello.Params
+	}
 	capabilities := s.hello.Capabilities
 	if !capabilities.Present() {
 		capabilities = "{}"

@@ -211,3 +211,32 @@ func TestResume(t *testing.T) {
 		f.want("DELETE", 2)
 	})
 }
+
+// TestHandshakeParams: what a client of the same era has said goes on as it is (S-1).
+func TestHandshakeParams(t *testing.T) {
+	bubble(t, nil, nil, func(t *testing.T, f *fake) {
+		const params = `{ "protocolVersion":"2025-06-18","capabilities":{"com.acme/x":1.0},"clientInfo":{"name":"o","version":"1"}}`
+		s, err := f.client.Open(t.Context(), port.Hello{ClientInfo: `{"name":"c","version":"2"}`, Capabilities: `{}`, Params: params})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(t.Context())
+		if got := f.got("initialize")[0].msg.Params; got != params {
+			t.Errorf("params %s", got)
+		}
+	})
+}
+
+// TestEnd: a session that somebody else had is ended without a word more than that.
+func TestEnd(t *testing.T) {
+	bubble(t, nil, nil, func(t *testing.T, f *fake) {
+		f.client.End(t.Context(), port.Ticket{ID: "session-9", Version: "2025-06-18"}, port.Hello{Authorization: "Bearer s3cret"})
+		got := f.got("DELETE")
+		if len(got) != 1 || got[0].header.Get("Mcp-Session-Id") != "session-9" || got[0].header.Get("Authorization") != "Bearer s3cret" {
+			t.Errorf("got %v", got)
+		}
+		f.want("GET", 0)
+		f.client.End(t.Context(), port.Ticket{Version: "2025-06-18"}, port.Hello{})
+		f.want("DELETE", 1) // a session without an id needs no end
+	})
+}

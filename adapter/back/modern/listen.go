@@ -54,6 +54,7 @@ type subscription struct {
 	ack    wire.Value
 	early  []jsonrpc.Message
 	end    error
+	result wire.Value
 }
 
 // acknowledge waits for the acknowledgement. What overtook it is kept: it tells
@@ -108,13 +109,17 @@ func (s *subscription) Next() (jsonrpc.Message, error) {
 	case failed != nil:
 		s.end = failed.Err
 	case msg.Kind == jsonrpc.KindResult:
-		s.end = io.EOF
+		s.end, s.result = io.EOF, msg.Result
 	default:
 		s.end = msg.Error
 	}
 	s.Close()
 	return jsonrpc.Message{}, s.end
 }
+
+// Result is the result with which the subscription has ended gracefully, or absent.
+// It belongs to the goroutine of Next.
+func (s *subscription) Result() wire.Value { return s.result }
 
 // Close implements [port.Subscription].
 func (s *subscription) Close() { s.x.Close() }

@@ -104,6 +104,10 @@ func TestListenEnds(t *testing.T) {
 					if !errors.Is(err, c.is) {
 						t.Errorf("ended with %v, want %v", err, c.is)
 					}
+					ended, _ := sub.(interface{ Result() wire.Value })
+					if want := map[bool]wire.Value{true: `{"resultType":"complete"}`}[c.is == io.EOF]; ended.Result() != want { //nolint:errorlint // exactly this
+						t.Errorf("result %s, want %s", ended.Result(), want)
+					}
 					if graceful := err == io.EOF; graceful != (c.is == io.EOF) { //nolint:errorlint // exactly this
 						t.Errorf("%v reads as a graceful end: %v", err, graceful)
 					}

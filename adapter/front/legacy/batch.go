@@ -43,7 +43,7 @@ func (f *Face) batch(c *gin.Context, backend string, room *edge.Room, array wire
 		case jsonrpc.KindResult, jsonrpc.KindError:
 			// All or nothing: once a request has begun, nothing can be refused any more.
 			if err := f.Crossing.Answer(c.Request.Context(), f.outgoing(s, l, msg, c.GetHeader("Authorization"))); err != nil {
-				f.refuseSession(c, "", err)
+				f.refuseAnswer(c, s, err)
 				return
 			}
 		case jsonrpc.KindNotification:

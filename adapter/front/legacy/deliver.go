@@ -146,7 +146,7 @@ func (f *Face) conclude(x *exchange, out port.Outcome) (response []byte, status 
 	switch {
 	case errors.Is(cause, errCancelled):
 		return nil, http.StatusAccepted
-	case out.Err == nil:
+	case out.Err == nil, errors.Is(out.Err, port.ErrSessionLost):
 	case errors.Is(cause, errClosing) && x.rule.wait && x.st.returns():
 		return nil, http.StatusAccepted
 	case errors.Is(cause, errClosing), errors.Is(cause, errEnded):

@@ -8,6 +8,9 @@
 // back with Last-Event-ID goes on where it was. Everything that a stream holds is
 // guarded by the session's lock and bounded; see buffer.go and stream.go.
 //
+// A crossing may have a session of its own for each of the face's; what ties the two
+// together is in tie.go.
+//
 // It answers nothing that depends on a backend itself, and it never forwards a
 // message of the other era: a modern claim on this route is refused. The method
 // table in table.go is the only place where a method gets special treatment.

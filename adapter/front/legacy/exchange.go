@@ -69,7 +69,7 @@ func (x *exchange) Connected() bool {
 func (x *exchange) Send(msg []byte) error {
 	st := x.st
 	if x.asks {
-		msg = st.l.f.Filter("", msg)
+		msg = st.l.filter("", msg)
 	}
 	st.l.mu.Lock()
 	defer st.l.mu.Unlock()
@@ -188,7 +188,7 @@ func (o ownStream) Connected() bool {
 // Send implements [port.Stream]. It never waits: a client that is too far behind
 // loses its connection.
 func (o ownStream) Send(msg []byte) error {
-	msg = o.l.f.Filter("", msg)
+	msg = o.l.filter("", msg)
 	o.l.mu.Lock()
 	defer o.l.mu.Unlock()
 	if o.reader != nil && o.full() {

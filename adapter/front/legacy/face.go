@@ -24,10 +24,11 @@ type Options struct {
 	Keys     *seal.Keys
 	Env      env.Env
 	Logger   *slog.Logger
-	// Filter is the last look at everything a client gets.
-	Filter port.Filter
-	Limits Limits
-	Times  Times
+	// Filter is the last look at everything a client gets, OwnEra that at what comes
+	// from a backend of this era (S-3).
+	Filter, OwnEra port.Filter
+	Limits         Limits
+	Times          Times
 }
 
 // Limits bound what clients may hold (configuration key limits).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -34,6 +35,12 @@ type live struct {
 	owner    port.Caller // of the session's tasks, if that is the session itself
 	detach   func()      // ends the attachment to the backend's changes
 	stop     func() bool // stops the next beat
+
+	// over is closed once the session is not this process's any more.
+	over chan struct{}
+	// tied is set where the crossing has a session of its own for this one, so
+	// that nothing is translated.
+	tied atomic.Bool
 
 	ids    sync.Mutex
 	nextID int64 // the request id minted last
@@ -78,7 +85,10 @@ func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	l = &live{f: f, address: address, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now()}
+	l = &live{
+		f: f, address: address, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
+		over: make(chan struct{}),
+	}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
 	f.live[key] = l
 	f.addresses[address]++
@@ -168,12 +178,14 @@ func (f *Face) end(key string) {
 	}
 }
 
-// belongs notes who owns the tasks of a session that began without a credential:
-// the session, with the credential it uses by now.
+// belongs notes whose end the crossing has to be told of: that of a session that
+// owns its tasks, with the credential it uses by now, and of one that the crossing
+// keeps something with.
 func (l *live) belongs(s *session, authorization string) {
-	if s.Principal != "" {
+	if !s.alone() {
 		return
 	}
+	l.tied.Store(s.Kept != "")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.backend, l.owner = s.Backend, s.caller(authorization)
@@ -189,6 +201,9 @@ func (l *live) use(now time.Time) {
 // lock held.
 func (l *live) end(cause error) {
 	l.mu.Lock()
+	if l.ended == nil {
+		close(l.over)
+	}
 	l.ended = cause
 	l.stop()
 	for _, fl := range l.inflight {
@@ -268,7 +283,7 @@ func (f *Face) attach(l *live, s *session, authorization string) {
 		return
 	}
 	detach := f.Crossing.Attach(port.Subscriber{
-		Backend: s.Backend, Caller: s.caller(authorization), Resources: s.Resources, Push: l.push,
+		Backend: s.Backend, Caller: s.caller(authorization), Resources: s.Resources, Push: l.push, Tie: f.tie(l, s),
 	})
 	l.mu.Lock()
 	ended := l.ended != nil

@@ -24,7 +24,7 @@ type pending struct {
 // push delivers a message on the newest open stream, or keeps the newest of its
 // key until there is one (§3.5 A4).
 func (l *live) push(key string, msg []byte) {
-	if msg = l.f.Filter("", msg); len(msg) == 0 {
+	if msg = l.filter("", msg); len(msg) == 0 {
 		return
 	}
 	l.mu.Lock()

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -69,6 +70,9 @@ func (f *Face) notification(c *gin.Context, s *session, l *live, msg jsonrpc.Mes
 	case legacy2025.NotificationCancelled:
 		// One that cannot be read cancels nothing.
 		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
+			if s.Kept != "" {
+				f.Crossing.Notification(c.Request.Context(), f.outgoing(s, l, msg, c.GetHeader("Authorization")))
+			}
 			l.cancelRequest(params.RequestID)
 		}
 	default:
@@ -81,10 +85,19 @@ func (f *Face) notification(c *gin.Context, s *session, l *live, msg jsonrpc.Mes
 func (f *Face) answer(c *gin.Context, s *session, l *live, msg jsonrpc.Message) {
 	x := f.outgoing(s, l, msg, c.GetHeader("Authorization"))
 	if err := f.Crossing.Answer(c.Request.Context(), x); err != nil {
-		f.refuseSession(c, "", err)
+		f.refuseAnswer(c, s, err)
 		return
 	}
 	c.Status(http.StatusAccepted)
+}
+
+// refuseAnswer says why an answer was not taken.
+func (f *Face) refuseAnswer(c *gin.Context, s *session, err error) {
+	if errors.Is(err, port.ErrSessionLost) {
+		f.lose(s.key)
+		err = errUnknownSession
+	}
+	f.refuseSession(c, "", err)
 }
 
 // initialize opens a session (A-L1 to A-L9). The id is told once the session is
@@ -111,28 +124,37 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	s.Version = legacy2025.Negotiate(params.ProtocolVersion)
 	s.ClientInfo, s.Capabilities = string(params.ClientInfo), string(params.Capabilities)
-	if _, _, err := f.enter(s.key, s.Address); err != nil {
+	l, _, err := f.enter(s.key, s.Address)
+	if err != nil {
 		f.refuseSession(c, msg.ID, err)
 		return
 	}
+	rep.l = l
 	durable := false
 	defer func() {
 		if !durable {
 			f.end(s.key)
+			if s.Kept != "" {
+				f.endCrossing(s, c.GetHeader("Authorization"))
+			}
 		}
 	}()
 	x := port.Exchange{
 		Backend: backend, Caller: s.caller(c.GetHeader("Authorization")), Message: msg,
-		Push: func(string, []byte) {},
+		Push: l.push, Tie: f.opening(l, s),
 	}
 	out := f.Crossing.Request(c.Request.Context(), &x)
 	if out.Err == nil {
+		s.agree(out)
 		s.Tasks = out.Result.Get("capabilities").Get("tasks").IsObject()
 		if err := f.create(c.Request.Context(), s); err != nil {
 			out = port.Fail(err)
 		}
 	}
 	if durable = out.Err == nil; durable {
+		if s.Kept != "" {
+			l.belongs(s, c.GetHeader("Authorization"))
+		}
 		c.Header(headerSession, s.id)
 	}
 	rep.end(msg, out)

@@ -20,7 +20,8 @@ type reply struct {
 	f       *Face
 	c       *gin.Context
 	accepts edge.Accepts
-	array   bool // the answers are those of a batch (§3.9)
+	array   bool  // the answers are those of a batch (§3.9)
+	l       *live // the session that is being opened, or nil
 }
 
 // answers writes the answers of a stream that has not become one.
@@ -56,7 +57,11 @@ func (r *reply) body(status int, msg []byte) {
 
 // end answers a request that belongs to no session.
 func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
-	response, status := r.f.render(r.c.Request.Context(), msg, out)
+	filter := r.f.Filter
+	if r.l != nil {
+		filter = r.l.filter
+	}
+	response, status := r.f.render(r.c.Request.Context(), filter, msg, out)
 	if status != http.StatusOK || r.accepts.JSON {
 		r.body(status, response)
 		return
@@ -68,14 +73,17 @@ func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
 
 // response renders the outcome of an exchange.
 func (f *Face) response(x *exchange, out port.Outcome) (response []byte, status int) {
-	return f.render(x.ctx, x.msg, out)
+	return f.render(x.ctx, x.st.l.filter, x.msg, out)
 }
 
 // render renders an outcome, and the status that it has in a plain body: as long
 // as no stream has begun, a backend's refusal of the caller's credential becomes
 // the status (A-L17). An error of the backend is the client's to see; any other
-// belongs in the log.
-func (f *Face) render(ctx context.Context, msg jsonrpc.Message, out port.Outcome) (response []byte, status int) {
+// belongs in the log. A session that the backend has lost is one that is unknown.
+func (f *Face) render(ctx context.Context, filter port.Filter, msg jsonrpc.Message, out port.Outcome) (response []byte, status int) {
+	if errors.Is(out.Err, port.ErrSessionLost) {
+		return jsonrpc.AppendError(nil, msg.ID, invalid("unknown session")), http.StatusNotFound
+	}
 	if out.Err == nil {
 		dst := make([]byte, 0, len(out.Result)+len(msg.ID)+64)
 		response = jsonrpc.AppendResult(dst, msg.ID, []byte(out.Result))
@@ -87,7 +95,7 @@ func (f *Face) render(ctx context.Context, msg jsonrpc.Message, out port.Outcome
 		}
 		response = jsonrpc.AppendError(nil, msg.ID, e)
 	}
-	if response = f.Filter(msg.Method, response); len(response) == 0 {
+	if response = filter(msg.Method, response); len(response) == 0 {
 		response = jsonrpc.AppendError(nil, msg.ID, errInternal)
 	}
 	if status = edge.Refused(out.Err); status == 0 {

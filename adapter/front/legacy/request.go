@@ -65,7 +65,7 @@ func (f *Face) start(x *exchange, l *live, s *session, authorization string) err
 func (f *Face) outgoing(s *session, l *live, msg jsonrpc.Message, authorization string) *port.Exchange {
 	return &port.Exchange{
 		Backend: s.Backend, Caller: s.caller(authorization), Message: msg,
-		Own: func() port.Stream { return l.newest(s.key) }, Push: l.push,
+		Own: func() port.Stream { return l.newest(s.key) }, Push: l.push, Tie: f.tie(l, s),
 	}
 }
 
@@ -75,6 +75,9 @@ func (f *Face) cross(x *exchange, px *port.Exchange, l *live, s *session) {
 	l.done(px.Message.ID, f.Env.Now())
 	x.settle(f.conclude(x, out))
 	x.cancel(nil)
+	if errors.Is(out.Err, port.ErrSessionLost) {
+		f.lose(s.key)
+	}
 }
 
 // outcome performs an exchange. A fault of the bridge ends this exchange and no

@@ -39,6 +39,7 @@ type record struct {
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
 	Asked        int64    `json:"asked,omitempty"` // blocks of request ids handed out
+	Kept         string   `json:"kept,omitempty"`  // by the crossing
 	Seen         int64    `json:"seen"`            // ms, written once in a quarter of the idle time
 }
 
@@ -81,9 +82,12 @@ func (s *session) caller(authorization string) port.Caller {
 	return port.Caller{
 		Session: s.id, Principal: principal, Version: s.Version,
 		ClientInfo: wire.Value(s.ClientInfo), Capabilities: wire.Value(s.Capabilities),
-		Tasks: s.Tasks, LogLevel: s.LogLevel, Authorization: authorization,
+		Tasks: s.Tasks, LogLevel: s.LogLevel, Kept: s.Kept, Authorization: authorization,
 	}
 }
+
+// alone reports whether the end of the session is one for the crossing, too.
+func (s *session) alone() bool { return s.Principal == "" || s.Kept != "" }
 
 func (f *Face) sessionKey(id string) string {
 	sum := f.Keys.Hash("session id", []byte(id))
@@ -205,9 +209,13 @@ func (f *Face) delete(c *gin.Context, backend string) {
 		return
 	}
 	f.end(s.key)
-	if s.Principal == "" {
-		caller := s.caller(c.GetHeader("Authorization"))
-		f.spawn(func() { f.Crossing.EndSession(f.ctx, backend, caller) })
-	}
+	f.endCrossing(s, c.GetHeader("Authorization"))
 	c.Status(http.StatusNoContent)
+}
+
+// endCrossing tells the crossing of the end of a session.
+func (f *Face) endCrossing(s *session, authorization string) {
+	if s.alone() {
+		f.spawn(func() { f.Crossing.EndSession(f.ctx, s.Backend, s.caller(authorization)) })
+	}
 }

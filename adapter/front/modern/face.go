@@ -23,9 +23,10 @@ type Options struct {
 	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger
-	// Filter is the last look at everything a client gets.
-	Filter port.Filter
-	Limits Limits
+	// Filter is the last look at everything a client gets, OwnEra that at what comes
+	// from a backend of this era (S-3).
+	Filter, OwnEra port.Filter
+	Limits         Limits
 }
 
 // Limits bound what clients may hold (configuration key limits).

@@ -72,7 +72,7 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 		return
 	}
 	defer f.end(s)
-	x.Stream = s
+	x.Stream, rep.x = s, x
 	s.watch()
 	s.end(f.outcome(s, x, c.Request.Header))
 }

@@ -21,7 +21,16 @@ type reply struct {
 	c       *gin.Context
 	accepts edge.Accepts
 	msg     jsonrpc.Message
-	events  *edge.Events // nil as long as the answer can be a plain body
+	x       *port.Exchange // nil as long as there is none
+	events  *edge.Events   // nil as long as the answer can be a plain body
+}
+
+// filter is the last look at what the client gets.
+func (r *reply) filter(msg []byte) []byte {
+	if r.x != nil && r.x.OwnEra && r.f.OwnEra != nil {
+		return r.f.OwnEra(r.msg.Method, msg)
+	}
+	return r.f.Filter(r.msg.Method, msg)
 }
 
 // stream makes the answer an event stream, whose events have no ids: nobody can
@@ -76,7 +85,7 @@ func (r *reply) render(out port.Outcome) (response []byte, status int) {
 		}
 		response, status = jsonrpc.AppendError(nil, r.msg.ID, e), r.status(err)
 	}
-	if response = r.f.Filter(r.msg.Method, response); len(response) == 0 {
+	if response = r.filter(response); len(response) == 0 {
 		response = jsonrpc.AppendError(nil, r.msg.ID, errInternal)
 	}
 	return response, status

@@ -68,9 +68,8 @@ func (s *stream) Send(msg []byte) error {
 	if wire.Value(msg).Get("id").Present() {
 		return errAsk
 	}
-	f := s.rep.f
 	if s.rep.accepts.EventStream {
-		msg = f.Filter(s.rep.msg.Method, msg)
+		msg = s.rep.filter(msg)
 	}
 	if !s.take() {
 		return errGone

@@ -60,6 +60,9 @@ func (b *back) Resume(_ context.Context, ticket port.Ticket, hello port.Hello) p
 	return s
 }
 
+// End implements [port.SessionBack]; a pool ends none that it has not.
+func (b *back) End(context.Context, port.Ticket, port.Hello) {}
+
 // session is a session of back.
 type session struct {
 	b      *back
