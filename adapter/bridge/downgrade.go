@@ -11,6 +11,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -24,6 +25,7 @@ type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
 	rounds   *park.Rounds
+	tasks    *pump.Manager
 	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
@@ -37,8 +39,10 @@ type Downgrade struct {
 	// hearers are the requests that asked for progress, by their tokens.
 	hearers map[wire.Value]*hearer
 	held    map[port.Session][]*held
-	closed  bool
-	work    sync.WaitGroup
+	// parked are the calls under way that can become tasks of the bridge.
+	parked map[*park.Call]*parkable
+	closed bool
+	work   sync.WaitGroup
 }
 
 var (
@@ -57,8 +61,8 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 		return nil, err
 	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
-		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
@@ -97,8 +101,10 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 	case x.Message.Method == ext2026.MethodServerDiscover:
 		return d.discover(ctx, b, x)
 	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
-		x.Message.Method == ext2026.MethodTasksCancel, x.Message.Method == ext2026.MethodSubscriptionsListen:
-		return port.Fail(errUnserved) // neither is announced
+		x.Message.Method == ext2026.MethodTasksCancel:
+		return d.task(ctx, x)
+	case x.Message.Method == ext2026.MethodSubscriptionsListen:
+		return port.Fail(errUnserved) // it is not announced
 	case ext2026.Asks(x.Message.Method):
 		return d.call(ctx, b, x)
 	default:
@@ -130,7 +136,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow})
 	return done(out, err)
 }
 

@@ -15,7 +15,9 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state/embedded"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -84,9 +86,33 @@ type down struct {
 	t       *testing.T
 	cross   *bridge.Downgrade
 	lot     *park.Lot
+	tasks   *pump.Manager
+	backend *bridge.LegacyBackend
 	session *session
 	leases  []bridge.LeaseOptions
 	refuse  error
+}
+
+// pumpOf keeps the tasks of one backend, in memory.
+func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(port.Caller) string) *pump.Manager {
+	t.Helper()
+	store, err := embedded.Open(context.WithoutCancel(t.Context()), embedded.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	tasks, err := pump.New(pump.Options{
+		Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
+		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owner), Dialect: bridge.LegacyTasks{},
+		Times: pump.Times{
+			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,
+			MinTTL: time.Minute, MaxTTL: 24 * time.Hour, Retention: time.Hour,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tasks
 }
 
 var errUnreachable = &port.UpstreamError{Op: "initialize", Err: errors.New("connection refused")}
@@ -103,22 +129,27 @@ func downgrade(t *testing.T, test func(d *down)) {
 			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
+		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }
+		d.backend = &bridge.LegacyBackend{
+			Name: "basalt", HostedTTL: time.Hour, Authorization: func(caller port.Caller) string { return caller.Authorization },
+			Lease: func(_ context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
+				d.leases = append(d.leases, o)
+				return d.session, d.refuse
+			},
+			Resume: func(context.Context, bridge.Place, bridge.LeaseOptions) (bridge.Lease, error) {
+				return d.session, d.refuse
+			},
+		}
+		d.tasks = pumpOf(t, keys, d.backend, owner)
 		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-			Lot: d.lot, Rounds: roundsOf(t, keys), Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
-			Owner: func(caller port.Caller) string { return "owner of " + caller.Principal },
-			Backends: []*bridge.LegacyBackend{{
-				Name: "basalt", Authorization: func(caller port.Caller) string { return caller.Authorization },
-				Lease: func(_ context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
-					d.leases = append(d.leases, o)
-					return d.session, d.refuse
-				},
-			}},
+			Lot: d.lot, Rounds: roundsOf(t, keys), Tasks: d.tasks, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
+			Owner: owner, Backends: []*bridge.LegacyBackend{d.backend},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		test(d)
-		for _, end := range []func(context.Context) error{d.lot.Close, d.cross.Close} {
+		for _, end := range []func(context.Context) error{d.tasks.Close, d.lot.Close, d.cross.Close} {
 			if err := end(context.WithoutCancel(t.Context())); err != nil {
 				t.Errorf("Close: %v", err)
 			}
@@ -208,7 +239,7 @@ func TestDowngradeErrors(t *testing.T) {
 			{"initialize", nil, -32601, http.StatusNotFound},
 			{"ping", nil, -32601, http.StatusNotFound},
 			{"tasks/result", nil, -32601, http.StatusNotFound},
-			{"tasks/get", nil, -32601, http.StatusNotFound},
+			{"tasks/get", nil, -32021, http.StatusBadRequest},
 			{"roots/list", nil, -32601, http.StatusNotFound},
 			{"notifications/progress", nil, -32601, http.StatusNotFound},
 		} {

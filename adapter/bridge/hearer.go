@@ -22,6 +22,8 @@ type hearer struct {
 	session port.Session
 	// token is the bridge's progress token, clientToken the client's (G-10).
 	token, clientToken wire.Value
+	// augment is what makes the request one for a task (§4.19); absent for a plain one.
+	augment wire.Value
 	// ask takes a request of the backend to its client; nil refuses all.
 	ask func(msg jsonrpc.Message)
 	// withdraw takes the id of a request that the backend has taken back.
@@ -48,7 +50,7 @@ func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Sess
 func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	method := h.x.Message.Method
 	params, _, err := mapping.AppendDownParams(nil, method, h.x.Message.Params, mapping.DownEnvelope{
-		ProgressToken: h.token, Version: h.session.Ticket().Version,
+		ProgressToken: h.token, Task: h.augment, Version: h.session.Ticket().Version,
 	})
 	if err != nil {
 		return "", err
@@ -72,7 +74,7 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			h.id = id
 		},
 	})
-	if err != nil && (ctx.Err() != nil || timedOut(err)) {
+	if err != nil && !h.augment.Present() && (ctx.Err() != nil || timedOut(err)) {
 		ctx, cancel := h.d.parting(ctx)
 		defer cancel()
 		why := "the client has gone"
@@ -99,10 +101,7 @@ func (h *hearer) cancel(ctx context.Context, why string) {
 	if !id.Present() {
 		return
 	}
-	w := wire.Begin(nil)
-	w.Value("requestId", id)
-	w.Text("reason", why)
-	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
+	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, withdrawal(id, why)); err != nil {
 		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
 	}
 }
