@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
@@ -34,6 +35,8 @@ type Downgrade struct {
 	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
 
 	catalogue *catalogue[legacyTool]
+	listens   *listen.Hub
+	levels    *levels
 
 	mu sync.Mutex
 	// hearers are the requests that asked for progress, by their tokens.
@@ -63,6 +66,8 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	d := &Downgrade{
 		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
 		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
+		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Tasks}),
+		levels:  newLevels(o.Env, o.Logger),
 	}
 	for _, b := range o.Backends {
 		d.backends[b.Name] = b
@@ -82,7 +87,7 @@ func (d *Downgrade) Close(ctx context.Context) error {
 	}
 	clear(d.held)
 	d.mu.Unlock()
-	return env.Join(ctx, &d.work)
+	return errors.Join(d.listens.Close(ctx), env.Join(ctx, &d.work))
 }
 
 // errUnserved is the answer to a method that this route does not have (§1.8).
@@ -104,7 +109,7 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 		x.Message.Method == ext2026.MethodTasksCancel:
 		return d.task(ctx, x)
 	case x.Message.Method == ext2026.MethodSubscriptionsListen:
-		return port.Fail(errUnserved) // it is not announced
+		return d.listen(ctx, b, x)
 	case ext2026.Asks(x.Message.Method):
 		return d.call(ctx, b, x)
 	default:
@@ -136,7 +141,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow, CanListen: stands(ctx, lease.Session())})
 	return done(out, err)
 }
 

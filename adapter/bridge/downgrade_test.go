@@ -26,7 +26,12 @@ import (
 // session is a scripted [bridge.Lease].
 type session struct {
 	about wire.Value
-	do    func(ctx context.Context, call port.SessionCall) (wire.Value, error)
+	none  bool // it has no standing stream
+	// lost and missed are closed by tests; now is the session that is lent, unless
+	// it is this one.
+	lost, missed chan struct{}
+	now          *session
+	do           func(ctx context.Context, call port.SessionCall) (wire.Value, error)
 
 	mu       sync.Mutex
 	calls    []port.SessionCall
@@ -35,11 +40,20 @@ type session struct {
 	released int
 }
 
-func (s *session) Ticket() port.Ticket          { return port.Ticket{ID: "s1", Version: "2025-11-25"} }
-func (s *session) About() wire.Value            { return s.about }
-func (s *session) Lost() <-chan struct{}        { return nil }
-func (s *session) Close(context.Context)        {}
-func (s *session) Session() port.Session        { return s }
+func (s *session) Ticket() port.Ticket   { return port.Ticket{ID: "s1", Version: "2025-11-25"} }
+func (s *session) About() wire.Value     { return s.about }
+func (s *session) Lost() <-chan struct{} { return s.lost }
+func (s *session) Close(context.Context) {}
+
+// Standing is that of a session whose stream tests have break.
+func (s *session) Standing(context.Context) (bool, <-chan struct{}) { return !s.none, s.missed }
+
+func (s *session) Session() port.Session {
+	if s.now != nil {
+		return s.now
+	}
+	return s
+}
 func (s *session) Place() bridge.Place          { return bridge.Place{Ticket: s.Ticket()} }
 func (s *session) Pin() func()                  { return func() {} }
 func (s *session) Hear(h func(jsonrpc.Message)) { s.hear = h }

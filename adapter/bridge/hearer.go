@@ -35,6 +35,8 @@ type hearer struct {
 	mu   sync.Mutex
 	id   jsonrpc.ID // of the request at the backend, until that is cancelled
 	last wire.Value // the last progress told (G-12)
+	// beside is what was said beside the request's own stream.
+	beside beside
 }
 
 func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Session) *hearer {
@@ -65,6 +67,8 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			delete(h.d.hearers, h.token)
 		}()
 	}
+	defer h.beside.end()
+	defer h.d.levels.enter(ctx, h)()
 	raw, err := h.session.Do(ctx, port.SessionCall{
 		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller), Waited: h.waited,
 		OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
@@ -117,10 +121,8 @@ func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 		if params, err := legacy2025.ParseCancelledParams(msg.Params); err == nil {
 			h.withdraw(params.RequestID)
 		}
-	case msg.Method == legacy2025.NotificationElicitationComplete:
-		h.d.visits.announce(h.b.Name, msg.Params)
 	default:
-		h.notification(msg)
+		h.notification(msg) //nolint:contextcheck // what concerns the session outlives the request
 	}
 }
 
@@ -138,12 +140,14 @@ func (h *hearer) notification(msg jsonrpc.Message) {
 		}
 		params, _, err = mapping.AppendUpProgress(nil, msg.Params, h.clientToken)
 	case legacy2025.NotificationMessage:
-		if h.x.Caller.LogLevel == "" {
-			return
+		if h.x.Caller.LogLevel == "" || msg.Params.Get("_meta").Get(wire.MetaRelatedTask).Present() {
+			return // there are none for tasks
 		}
 		params, _, err = mapping.AppendUpLog(nil, msg.Params, h.x.Caller.LogLevel)
 	default:
-		return // on no stream of a modern client but a subscription's
+		// It concerns the session, whatever the stream.
+		h.d.Hear(Heard{Backend: h.x.Backend, Session: lent(h.session), Message: msg})
+		return
 	}
 	if err != nil {
 		h.d.logger.Warn("notification dropped", "backend", h.x.Backend, "method", msg.Method, "error", port.Reason(err))

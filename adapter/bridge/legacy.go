@@ -61,7 +61,8 @@ type Lease interface {
 	Hear(hear func(msg jsonrpc.Message))
 }
 
-// DowngradeOptions are what a [Downgrade] works with; all members are required.
+// DowngradeOptions are what a [Downgrade] works with. All members are required unless
+// they say otherwise.
 type DowngradeOptions struct {
 	Backends []*LegacyBackend
 	Lot      *park.Lot

@@ -31,6 +31,7 @@ func (d *Downgrade) Hear(h Heard) {
 		d.hearRequest(h)
 		return
 	}
+	d.listens.Heard(h.Session, h.Message)
 	switch h.Message.Method {
 	case legacy2025.NotificationToolsListChanged:
 		d.catalogue.changed(h.Backend)
@@ -38,7 +39,11 @@ func (d *Downgrade) Hear(h Heard) {
 		d.visits.announce(h.Backend, h.Message.Params)
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
-	case legacy2025.NotificationCancelled, legacy2025.NotificationMessage:
+	case legacy2025.NotificationMessage:
+		if sole := d.levels.sole(h.Session); sole != nil {
+			sole.aside(h.Message)
+		}
+	case legacy2025.NotificationCancelled:
 		if h.Holder != nil {
 			h.Holder(h.Message)
 		}
@@ -51,7 +56,7 @@ func (d *Downgrade) hearProgress(h Heard) {
 	hearer := d.hearers[h.Message.Params.Get(wire.MetaProgressToken)]
 	d.mu.Unlock()
 	if hearer != nil {
-		hearer.notification(h.Message)
+		hearer.aside(h.Message)
 	}
 }
 

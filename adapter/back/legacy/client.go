@@ -49,7 +49,7 @@ func (c *Client) Open(ctx context.Context, hello port.Hello) (port.Session, erro
 		return nil, err
 	}
 	s.begin()
-	s.awaitStream(ctx)
+	s.standing.wait(ctx, c.server.Env)
 	return s, nil
 }
 

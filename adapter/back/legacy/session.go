@@ -37,11 +37,10 @@ type session struct {
 	cancel    context.CancelCauseFunc
 	streaming context.Context
 	silence   context.CancelCauseFunc
-	// streams is closed once it is known whether there is a standing stream.
-	streams chan struct{}
-	lost    chan struct{}
-	losing  sync.Once
-	closing sync.Once
+	standing  *standing
+	lost      chan struct{}
+	losing    sync.Once
+	closing   sync.Once
 
 	// inbox holds one value while hello.OnMessage runs.
 	inbox chan struct{}
@@ -57,7 +56,7 @@ var _ port.Session = (*session)(nil)
 func (c *Client) newSession(hello port.Hello) *session {
 	s := &session{
 		c: c, hello: hello,
-		streams: make(chan struct{}), lost: make(chan struct{}), pongs: make(chan struct{}, maxPongs), inbox: make(chan struct{}, 1),
+		standing: newStanding(), lost: make(chan struct{}), pongs: make(chan struct{}, maxPongs), inbox: make(chan struct{}, 1),
 	}
 	s.auth.Store(&hello.Authorization)
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())

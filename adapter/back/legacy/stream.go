@@ -21,17 +21,6 @@ const listening = "GET"
 // begin starts the standing stream.
 func (s *session) begin() { s.spawn(s.stand) }
 
-// awaitStream waits until it is known whether there is a standing stream.
-func (s *session) awaitStream(ctx context.Context) {
-	timer := s.c.server.Env.NewTimer(streamGrace)
-	defer timer.Stop()
-	select {
-	case <-s.streams:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // stand keeps the standing stream open until the session ends or it turns out
 // that the server offers none (B-U3).
 func (s *session) stand() {
@@ -40,7 +29,7 @@ func (s *session) stand() {
 		opened bool // there was a stream
 	)
 	answered := sync.OnceFunc(func() {
-		close(s.streams)
+		s.standing.answered()
 		x := s.exchange(s.ctx, listening, s.c.times.Accept)
 		defer x.Close()
 		for _, msg := range s.early {
@@ -51,7 +40,11 @@ func (s *session) stand() {
 	for {
 		failed, streamed := s.listen(&at, answered)
 		opened = opened || streamed
-		if s.streaming.Err() != nil || !s.reopens(&at, failed, streamed, opened) {
+		if s.streaming.Err() != nil {
+			return
+		}
+		if !s.reopens(&at, failed, streamed, opened) {
+			s.standing.never()
 			return
 		}
 		wait := at.wait(&s.c.server)
@@ -69,9 +62,15 @@ func (s *session) stand() {
 func (s *session) listen(at *position, answered func()) (failed *transport.Failure, streamed bool) {
 	x := s.exchange(s.streaming, listening, s.c.times.Idle)
 	defer x.Close()
+	resumes := at.id != ""
 	failed = x.get("", at.id)
+	streamed = failed == nil && x.Streams()
+	if streamed {
+		s.standing.opened(resumes)
+		defer s.standing.broke()
+	}
 	answered()
-	if failed != nil || !x.Streams() {
+	if !streamed {
 		return failed, false
 	}
 	stop := context.AfterFunc(s.streaming, x.Close)

@@ -1,0 +1,47 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/taskbridge/taskbridge/adapter/listen"
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// errNeedsTasks is for a request about tasks that does not declare the extension.
+var errNeedsTasks = &port.StatusError{Status: http.StatusBadRequest, Err: &jsonrpc.Error{
+	Code: ext2026.CodeMissingCapability, Message: "Missing required client capability: " + wire.TasksExtension,
+	Data: `{"requiredCapabilities":{"extensions":{"` + wire.TasksExtension + `":{}}}}`,
+}}
+
+// listen serves a subscription to its end (§3.5 B, §4.24).
+func (d *Downgrade) listen(ctx context.Context, b *LegacyBackend, x *port.Exchange) port.Outcome {
+	if x.Message.Params.Get("notifications").Get("taskIds").Present() && !x.Caller.Tasks {
+		return port.Fail(errNeedsTasks)
+	}
+	params, err := ext2026.ParseListenParams(x.Message.Params)
+	if err != nil {
+		return port.Fail(err)
+	}
+	out := d.listens.Listen(ctx, listen.Request{
+		Backend: b.Name, Caller: x.Caller, ID: x.Message.ID, Filter: changeFilter(params.Filter),
+		Authorization: b.Authorization(x.Caller), Send: x.Stream.Send,
+		Lease: func(ctx context.Context) (listen.Lease, error) { return d.lease(ctx, b, x.Caller, false) },
+	})
+	if out.Err != nil {
+		return d.fail(x, out.Err)
+	}
+	return out
+}
+
+// stands reports whether a session has a way to tell of changes (§2.3).
+func stands(ctx context.Context, session port.Session) bool {
+	if s, knows := session.(port.Standing); knows {
+		offered, _ := s.Standing(ctx)
+		return offered
+	}
+	return true
+}
