@@ -256,12 +256,15 @@ func (u *upstream) take(a *arrival, id wire.Value) {
 	u.open = append(u.open, a)
 }
 
-// find returns the newest exchange of a name; of an empty one the newest request.
+// find returns the newest exchange of a name, as GET, or of a method of HTTP and a
+// session, as GET LS-1; of an empty name the newest request.
 func (u *upstream) find(id wire.Value) *arrival {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := len(u.open) - 1; i >= 0; i-- {
-		if a := u.open[i]; a.id == id || id == "" && !a.auto && !a.silent() {
+		a := u.open[i]
+		session := wire.Value(a.http + " " + a.header.Get("Mcp-Session-Id"))
+		if a.id == id || session == id || id == "" && !a.auto && !a.silent() {
 			return a
 		}
 	}

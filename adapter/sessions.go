@@ -56,7 +56,7 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 	b.stops = append(b.stops, back.CloseIdle)
 	c := be.cfg
 	return &bridge.LegacyBackend{
-		Name: c.Name, Lease: s.lease, Resume: s.resume, Authorization: be.authorization,
+		Name: c.Name, Lease: s.lease, Resume: s.resume, Authorization: be.authorization, About: s.last,
 		HostedTTL: c.HostedTTL, HostGrace: c.HostGrace, HostSlow: c.HostTasks == config.HostSlow,
 		DriveRequired: c.RequiredTools == config.RequiredDrive,
 	}
@@ -146,9 +146,14 @@ func (l *lease) About() wire.Value {
 	if about := l.Session().About(); about.Present() {
 		return about
 	}
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	return l.s.about
+	return l.s.last()
+}
+
+// last is what the backend has said of itself last.
+func (s *sessions) last() wire.Value {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.about
 }
 
 func (l *lease) Notify(ctx context.Context, method string, params wire.Value) error {

@@ -45,9 +45,8 @@ func (p *parkable) choose(ctx context.Context) error {
 	if p.x.Message.Method != ext2026.MethodToolsCall {
 		return nil
 	}
-	about, err := legacy2025.ParseServerCapabilities(p.lease.About().Get("capabilities"), "result.capabilities")
-	if err != nil || !about.TaskCalls() || !legacy2025.TaskCapable(p.lease.Ticket().Version) {
-		return nil //nolint:nilerr // one that says nothing readable has no tasks
+	if !makesTasks(p.lease) {
+		return nil
 	}
 	tool, err := p.d.tool(ctx, p.b, p.x)
 	if err != nil {
@@ -67,6 +66,13 @@ func (p *parkable) choose(ctx context.Context) error {
 	}
 	p.hearer.augment = wire.Value(mapping.AppendDownTaskMetadata(nil, p.b.HostedTTL.Milliseconds()))
 	return nil
+}
+
+// makesTasks reports whether a session's backend can be asked for tasks. One that says
+// nothing readable has none.
+func makesTasks(session port.Session) bool {
+	about, err := legacy2025.ParseServerCapabilities(session.About().Get("capabilities"), "result.capabilities")
+	return err == nil && about.TaskCalls() && legacy2025.TaskCapable(session.Ticket().Version)
 }
 
 // end draws the conclusions from the backend's answer.
@@ -230,7 +236,7 @@ func (p *parkable) host(ctx context.Context) error {
 		p.d.lot.Go(func() {
 			ctx, cancel := p.d.parting(ctx)
 			defer cancel()
-			p.hearer.cancel(ctx, "the client has gone")
+			p.hearer.cancel(ctx, "the task was cancelled")
 			p.stop()
 		})
 	}})

@@ -199,6 +199,15 @@ func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Sess
 	}
 }
 
+// serverInfo is who the backend says it is where no session is at hand; absent when
+// that is not known.
+func (b *LegacyBackend) serverInfo() wire.Value {
+	if b.About == nil {
+		return ""
+	}
+	return b.About().Get("serverInfo")
+}
+
 // serverInfo is who a session's server says it is; absent when that is not known.
 func serverInfo(session port.Session) wire.Value { return session.About().Get("serverInfo") }
 

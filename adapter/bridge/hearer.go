@@ -78,7 +78,7 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			h.id = id
 		},
 	})
-	if err != nil && (ctx.Err() != nil || timedOut(err)) {
+	if err != nil && !h.augment.Present() && (ctx.Err() != nil || timedOut(err)) {
 		ctx, cancel := h.d.parting(ctx)
 		defer cancel()
 		why := "the client has gone"

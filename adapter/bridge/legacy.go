@@ -29,6 +29,9 @@ type LegacyBackend struct {
 	Resume func(ctx context.Context, place Place, o LeaseOptions) (Lease, error)
 	// Authorization is the Authorization header that a caller's requests carry.
 	Authorization func(caller port.Caller) string
+	// About is what the backend has said of itself last; absent before it has said
+	// anything. It may be nil.
+	About func() wire.Value
 	// HostedTTL is the lifetime that a task is asked for (B-T1), and that of a task
 	// of the bridge. HostGrace is the wait before a call becomes one, if HostSlow is
 	// set (host_tasks).

@@ -65,6 +65,22 @@ func matchHeaders(mirrored []ext2026.ParamHeader, params wire.Value, header func
 	case !errors.As(err, &wrong):
 		return err
 	}
+	return d.mismatch(ctx, b, x, tool, wrong)
+}
+
+// mismatch is what is wrong with a call whose headers are: that its client lacks what
+// the tool takes comes first (§1.8).
+func (d *Downgrade) mismatch(ctx context.Context, b *LegacyBackend, x *port.Exchange, tool legacyTool, wrong *ext2026.HeaderError) error {
+	if tool.TaskSupport == legacy2025.TaskRequired && !x.Caller.Tasks && !b.DriveRequired {
+		lease, err := d.lease(ctx, b, x.Caller, false)
+		if err != nil {
+			return err
+		}
+		defer lease.Release()
+		if makesTasks(lease) {
+			return errTasks
+		}
+	}
 	return &port.StatusError{
 		Status: http.StatusBadRequest, Err: jsonrpc.NewError(ext2026.CodeHeaderMismatch, "Header mismatch: %s", wrong),
 	}

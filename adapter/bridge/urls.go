@@ -84,9 +84,9 @@ func (d *Downgrade) visited(ctx context.Context, b *LegacyBackend, x *port.Excha
 		action, _ := answer.Get("action").Text()
 		switch {
 		case !answer.Present():
-			return d.urls(x, wire.Value(round.Payload), "", round.N)
+			return d.urls(x, wire.Value(round.Payload), b.serverInfo(), round.N)
 		case action == "decline", action == "cancel":
-			return notVisited(x, action)
+			return notVisited(x, b.serverInfo(), action)
 		case action != "accept":
 			return port.Fail(wire.Wrong(wire.Join(wire.Join("params.inputResponses", entry.Key), "action"), "accept, decline or cancel"))
 		}
@@ -100,12 +100,12 @@ func (d *Downgrade) visited(ctx context.Context, b *LegacyBackend, x *port.Excha
 }
 
 // notVisited is the end of a request whose user would not visit a URL.
-func notVisited(x *port.Exchange, action string) port.Outcome {
+func notVisited(x *port.Exchange, info wire.Value, action string) port.Outcome {
 	message := "The user did not visit the URL that this needs (" + action + ")."
 	if x.Message.Method != ext2026.MethodToolsCall {
 		return port.Fail(jsonrpc.NewError(jsonrpc.CodeInternal, "%s", message))
 	}
-	out, _, err := mapping.AppendUpCallResult(nil, wire.Value(mapping.AppendDownFailedResult(nil, message, "")), mapping.UpResultOptions{})
+	out, _, err := mapping.AppendUpCallResult(nil, wire.Value(mapping.AppendDownFailedResult(nil, message, "")), mapping.UpResultOptions{ServerInfo: info})
 	return done(out, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -164,6 +165,12 @@ func (l *live) have(lease port.LentSession) bool {
 // do makes a request about the task. Hear gets what the backend sends ahead of its
 // answer, with the session.
 func (l *live) do(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said)) (wire.Value, error) {
+	return l.redo(ctx, caller, what, hear, nil)
+}
+
+// redo is [live.do] that calls again before the request is sent once more because its
+// connection broke; again may be nil.
+func (l *live) redo(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said), again func()) (wire.Value, error) {
 	lease, err := l.lend(ctx, caller)
 	if err != nil {
 		return "", err
@@ -173,6 +180,15 @@ func (l *live) do(ctx context.Context, caller port.Caller, what port.TaskCall, h
 	l.mu.Unlock()
 	call.Authorization = l.m.Sessions.Authorization(l.ref.backend, caller)
 	call.OnMessage = l.listen(lease, hear) //nolint:contextcheck // what is said is for everybody
+	if again != nil {
+		sent := false
+		call.OnID = func(jsonrpc.ID) {
+			if sent {
+				again()
+			}
+			sent = true
+		}
+	}
 	result, err := lease.Do(ctx, call)
 	l.follow(ctx, lease)
 	return result, err

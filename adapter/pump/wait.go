@@ -124,7 +124,7 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	l.mu.Lock()
 	caller := l.caller
 	l.mu.Unlock()
-	result, err := l.do(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) })
+	result, err := l.redo(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func() { m.opens(ctx, l, token) })
 	var rpc *jsonrpc.Error
 	switch {
 	case ctx.Err() != nil:

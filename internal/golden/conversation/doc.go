@@ -48,8 +48,9 @@
 //
 // A response names its exchange by its id; a step that does not name one belongs
 // to the newest exchange of its side. Of the exchanges with the server, those that
-// have no id are named by their HTTP method, by the method of a notification, or as
-// response, and only those of requests count as the newest.
+// have no id are named by their HTTP method, which the session may follow as in
+// GET LS-1, by the method of a notification, or as response, and only those of
+// requests count as the newest.
 //
 // # Placeholders
 //
