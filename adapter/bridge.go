@@ -19,6 +19,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/leak"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/task"
@@ -74,6 +75,7 @@ type Bridge struct {
 	tasks  *task.Manager
 	watch  *watch.Watcher
 	lot    *park.Lot
+	pump   *pump.Manager
 	down   *bridge.Downgrade
 	pools  []*pool.Pool
 	legacy *legacy.Face
@@ -197,8 +199,15 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("rounds: %w", err)
 	}
+	b.pump, err = pump.New(pump.Options{
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Sessions: bridge.NewLender(clients, b.tasks.Owner), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
+	})
+	if err != nil {
+		return fmt.Errorf("tasks: %w", err)
+	}
 	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-		Backends: clients, Lot: b.lot, Rounds: rounds, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
 		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
 	})
 	if err != nil {
@@ -229,6 +238,13 @@ func taskTimes(t config.Times) task.Times {
 	}
 }
 
+func pumpTimes(t config.Times) pump.Times {
+	return pump.Times{
+		PollFloor: t.PollFloor, PollDefault: pollDefault, PollCeiling: pollCeiling, HostedPoll: t.HostedPoll,
+		MinTTL: t.MinTTL, MaxTTL: t.MaxTTL, Retention: t.ListRetention,
+	}
+}
+
 // Register adds the routes of both faces to an engine, behind the checks of Host
 // and Origin.
 func (b *Bridge) Register(routes gin.IRouter) {
@@ -246,6 +262,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 	}
 	if b.modern != nil {
 		errs = append(errs, b.modern.Close(ctx))
+	}
+	if b.pump != nil {
+		errs = append(errs, b.pump.Close(ctx))
 	}
 	if b.lot != nil {
 		errs = append(errs, b.lot.Close(ctx))

@@ -18,9 +18,9 @@ import (
 )
 
 // frontURL is where the bridge listens, as far as its clients know.
-const frontURL = "http://127.0.0.1:8720/legacy/"
+const frontURL = "http://127.0.0.1:8720/"
 
-// client is the legacy client of a conversation: all of them.
+// client is the client of a conversation: all of them.
 type client struct {
 	events chan<- struct{}
 	http   *http.Client

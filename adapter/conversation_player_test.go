@@ -45,7 +45,11 @@ func (p *player) play(t *testing.T) {
 	p.m = conversation.NewMatcher(macros, time.Now)
 	p.events = make(chan struct{}, 1)
 	front := memnet.Listen()
-	p.upstream = newUpstream(p.events)
+	var server *legacyServer
+	if p.setup.cell.upstream == legacyEra {
+		server = newLegacyServer(&p.setup, p.script)
+	}
+	p.upstream = newUpstream(p.events, server)
 	p.client = newClient(front, p.events)
 	t.Cleanup(p.clear)
 	p.bridge = start(t, &p.setup, front, p.upstream)
@@ -157,12 +161,12 @@ func (p *player) quiet(d time.Duration) {
 func (p *player) handshake() {
 	x := p.ask("handshake", p.setup.initialize(), "server/discover", p.setup.discover())
 	p.joined(x)
-	done := p.client.begin("initialized", p.request("POST", "quarry", `{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	done := p.client.begin("initialized", p.request("POST", p.setup.backend(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	p.await(done.answered)
 	if ended, broken := done.end(); !ended || broken != nil {
 		p.fail("the handshake failed: %v", broken)
 	}
-	if p.setup.upstream.Get("tools").Present() && !p.setup.unlisted {
+	if p.setup.cell.upstream == modernEra && p.setup.upstream.Get("tools").Present() && !p.setup.unlisted {
 		p.ask("listing", `{"jsonrpc":"2.0","id":"listing","method":"tools/list"}`, "tools/list", tools)
 	}
 }
@@ -170,7 +174,7 @@ func (p *player) handshake() {
 // ask makes the client send a request, and the server answer what it is asked
 // for that, if anything. The exchange must have a result.
 func (p *player) ask(name string, message wire.Value, method string, result wire.Value) *clientExchange {
-	x := p.client.begin(name, p.request("POST", "quarry", string(message)))
+	x := p.client.begin(name, p.request("POST", p.setup.backend(), string(message)))
 	p.await(func() bool {
 		for _, a := range p.upstream.waiting() {
 			if a.method() != method {
@@ -228,6 +232,12 @@ func (p *player) finish() {
 	}
 	if faults := p.bridge.log.lines("level=ERROR"); len(faults) > 0 != p.setup.errors {
 		p.fail("errors in the log: %d, announced: %v", len(faults), p.setup.errors)
+	}
+	if server := p.upstream.legacy; server != nil {
+		p.secrets = append(p.secrets, server.issued()...)
+		if problems := server.problems(); len(problems) > 0 {
+			p.fail("%s", strings.Join(problems, "\n"))
+		}
 	}
 	for _, secret := range p.secrets {
 		if lines := p.bridge.log.lines(secret); len(lines) > 0 {

@@ -12,7 +12,7 @@ import (
 
 // request builds a request with the headers that a client sends.
 func (p *player) request(method, route, body string) *http.Request {
-	r, err := http.NewRequest(method, frontURL+route, strings.NewReader(body))
+	r, err := http.NewRequest(method, frontURL+string(p.setup.cell.client)+"/"+route, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -50,9 +50,12 @@ func (p *player) clientSays() {
 		method = http.MethodPost
 	}
 	if route == "" {
-		route = "quarry"
+		route = p.setup.backend()
 	}
 	r := p.request(method, route, string(message)+strings.Repeat(" ", f.Pad))
+	if p.setup.cell.client == modernEra && method == http.MethodPost {
+		describe(r.Header, message)
+	}
 	for _, name := range f.Absent {
 		r.Header.Del(name)
 	}
@@ -139,6 +142,10 @@ func (p *player) clientHears() {
 	text := said.text
 	p.note("b>c [on %s | event %s] %s", x.name, said.id, text)
 	p.head(x)
+	p.hidden(text)
+	if p.setup.cell.client == modernEra {
+		p.stateless(x, said)
+	}
 	if f.Event != "" && !p.m.MatchText(f.Event, said.id) {
 		p.fail("event id: want %s, got %q", f.Event, said.id)
 	}
@@ -178,6 +185,18 @@ func (p *player) begun(x *clientExchange) (all bool) {
 		p.fail("the event that %s begins with: want %s, got %q", x.name, f.Primed, got)
 	}
 	return !p.step.Message.Present() && f.Status == 0 && f.Act == ""
+}
+
+// hidden checks that a client is told no session id of the other leg (§6.2).
+func (p *player) hidden(text string) {
+	if p.upstream.legacy == nil {
+		return
+	}
+	for _, id := range p.upstream.legacy.issued() {
+		if strings.Contains(text, id) {
+			p.fail("the client is told the session id %s of the server: %s", id, text)
+		}
+	}
 }
 
 // empty expects that an exchange has ended without another message: with this
@@ -276,12 +295,58 @@ func (p *player) upstreamHears() {
 		p.fail("no request came within %v", patience)
 	}
 	a := p.pick()
-	p.note("b>u [Host: %s] %s", a.host, a.body)
-	got := p.envelope(string(a.body))
-	p.upstream.take(a, p.step.Message.Get("id"))
-	p.match(got)
+	p.note("b>u [Host: %s] %s %s", a.host, a.http, a.body)
+	p.upstream.take(a, p.nameOf(a))
+	p.m.Within(p.upstream.session(a))
+	if got := p.sent(a); p.step.Message.Present() || got.Present() {
+		p.match(got)
+	}
 	p.headers(a.header)
-	p.standardHeaders(a.header, got)
+	if p.upstream.legacy != nil {
+		if problem := p.upstream.legacy.check(a, f); problem != "" {
+			p.fail("%s", problem)
+		}
+	} else {
+		p.standardHeaders(a.header, wire.Value(a.body))
+	}
+	if a.silent() && !p.impliedReply(a) {
+		a.send(reply{facts: conversation.Facts{Status: http.StatusAccepted}, last: true})
+	}
+}
+
+// sent is the message of a request of the bridge; absent where there is none.
+func (p *player) sent(a *arrival) wire.Value {
+	if a.http != http.MethodPost {
+		return wire.Value(a.body)
+	}
+	return p.envelope(string(a.body))
+}
+
+// nameOf is the name of the exchange that the step expects the bridge to begin.
+func (p *player) nameOf(a *arrival) wire.Value {
+	switch {
+	case p.step.Facts.As != "":
+		return wire.Value(p.step.Facts.As)
+	case a.http != http.MethodPost:
+		return wire.Value(a.http)
+	case !a.silent():
+		return p.step.Message.Get("id")
+	case a.method() != "":
+		return wire.Value(a.method())
+	default:
+		return "response"
+	}
+}
+
+// impliedReply reports whether the next step is the server's answer to a message
+// that has no response: if not, it is accepted.
+func (p *player) impliedReply(a *arrival) bool {
+	next := p.step.Number
+	if next == len(p.script.Steps) {
+		return false
+	}
+	after := &p.script.Steps[next]
+	return after.Leg == conversation.UpstreamToBridge && wire.Value(after.Facts.On) == a.id
 }
 
 // envelope reads a message of the bridge, which holds what JSON-RPC names and
@@ -313,11 +378,22 @@ func (p *player) envelope(text string) wire.Value {
 // sent at the same time may come in any order.
 func (p *player) pick() *arrival {
 	waiting := p.upstream.waiting()
+	method := p.step.Facts.Method
+	if method == "" {
+		method = http.MethodPost
+	}
 	for _, a := range waiting {
+		switch {
+		case a.http != method:
+			continue
+		case method != http.MethodPost:
+			return a
+		}
 		got, err := wire.Check(a.body)
 		if err != nil {
 			continue
 		}
+		p.m.Within(p.upstream.session(a))
 		if p.m.Agrees(conversation.BridgeToUpstream, p.step.Message, got) {
 			return a
 		}
@@ -339,10 +415,7 @@ func (p *player) standardHeaders(got http.Header, message wire.Value) {
 		"Mcp-Session-Id":       nil,
 		"Last-Event-Id":        nil,
 	}
-	if member, ok := map[string]string{
-		"tools/call": "name", "prompts/get": "name", "resources/read": "uri",
-		"tasks/get": "taskId", "tasks/cancel": "taskId", "tasks/update": "taskId",
-	}[method]; ok {
+	if member, ok := nameParams[method]; ok {
 		text, _ := params.Get(member).Text()
 		want["Mcp-Name"] = []string{encoded(text)}
 	}
@@ -388,6 +461,9 @@ func (p *player) upstreamSays() {
 	body := string(message)
 	if !f.Raw {
 		body = strings.ReplaceAll(body, "\n", "")
+	}
+	if p.upstream.legacy != nil {
+		p.upstream.legacy.said(f, message)
 	}
 	if !a.send(reply{facts: *f, body: body, last: last}) {
 		p.fail("%s has ended already", a.id)

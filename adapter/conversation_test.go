@@ -76,7 +76,7 @@ func converse(t *testing.T, c *goldentest.Case, setupText []byte) {
 // PROTOCOL.md §7 were made.
 var epoch = time.Date(2026, 9, 14, 8, 0, 0, 0, time.UTC)
 
-// TestCases: every message case of PROTOCOL.md §7 for a legacy client is a
+// TestCases: every message case of PROTOCOL.md §7 is a
 // conversation.
 func TestCases(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,9 +15,10 @@ import (
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
-// upstream is the modern server of a conversation. It answers nothing by itself.
+// upstream is the server of a conversation. A modern one answers nothing by itself.
 type upstream struct {
 	events chan<- struct{} // told of everything that happens
+	legacy *legacyServer   // what a legacy one does by itself; nil for a modern one
 
 	mu       sync.Mutex
 	listener *memnet.Listener
@@ -29,12 +31,14 @@ type upstream struct {
 // arrival is a request of the bridge.
 type arrival struct {
 	id      wire.Value // as the conversation spells it, once a step has expected it
+	http    string     // the method of HTTP
 	host    string
 	header  http.Header
 	body    []byte
 	at      time.Time
 	replies chan reply
 	done    chan struct{} // closed when its handler has ended
+	auto    bool          // the server deals with it by itself
 
 	mu      sync.Mutex
 	over    bool      // the conversation knows that it has ended
@@ -48,8 +52,8 @@ type reply struct {
 	last  bool // nothing follows
 }
 
-func newUpstream(events chan<- struct{}) *upstream {
-	u := &upstream{events: events}
+func newUpstream(events chan<- struct{}, legacy *legacyServer) *upstream {
+	u := &upstream{events: events, legacy: legacy}
 	u.up()
 	return u
 }
@@ -89,18 +93,22 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Header.Set("Host", r.Host) // net/http keeps it apart
 	a := &arrival{
-		host: r.Host, header: r.Header, body: body, at: time.Now(),
+		http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),
 		replies: make(chan reply), done: make(chan struct{}),
 	}
-	u.mu.Lock()
-	u.arrived = append(u.arrived, a)
-	u.mu.Unlock()
 	defer func() {
 		close(a.done)
 		u.happened()
 	}()
+	first, auto := u.arrive(a)
+	if auto {
+		first.write(w, false)
+		if first.last {
+			return
+		}
+	}
 	u.happened()
-	for begun := false; ; begun = true {
+	for begun := auto; ; begun = true {
 		select {
 		case next := <-a.replies:
 			next.write(w, begun)
@@ -114,6 +122,34 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// arrive notes a request, and returns what the server says to it by itself, if
+// anything: then that it goes on, or ends, is no news.
+func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
+	if u.legacy != nil {
+		first, auto = u.legacy.serve(a)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !auto {
+		u.arrived = append(u.arrived, a)
+		return first, false
+	}
+	a.over, a.id = true, wire.Value(a.http)
+	if !first.last {
+		u.open = append(u.open, a)
+	}
+	return first, true
+}
+
+// session names the session that a request of the bridge belongs to. Those that
+// open one are of a session each.
+func (u *upstream) session(a *arrival) string {
+	if a.method() == wire.MethodInitialize {
+		return fmt.Sprintf("opened by %p", a)
+	}
+	return a.host + " " + a.header.Get("Mcp-Session-Id")
 }
 
 func (u *upstream) happened() {
@@ -139,6 +175,8 @@ func (n *reply) write(w http.ResponseWriter, begun bool) {
 		w.WriteHeader(max(n.facts.Status, http.StatusOK))
 	}
 	switch {
+	case n.facts.Event != "":
+		text = "id: " + n.facts.Event + "\ndata: " + text + "\n\n"
 	case !stream || text == "":
 	case n.facts.Raw:
 		text += "\n\n"
@@ -192,6 +230,11 @@ func (a *arrival) method() string {
 	return method
 }
 
+// silent reports whether it can have no response.
+func (a *arrival) silent() bool {
+	return a.http == http.MethodPost && !(wire.Value(a.body).Get("method").Present() && wire.Value(a.body).Get("id").Present())
+}
+
 // waiting returns the requests that no step has expected yet.
 func (u *upstream) waiting() []*arrival {
 	u.mu.Lock()
@@ -213,13 +256,13 @@ func (u *upstream) take(a *arrival, id wire.Value) {
 	u.open = append(u.open, a)
 }
 
-// find returns the exchange of an id; of an empty one the newest.
+// find returns the newest exchange of a name; of an empty one the newest request.
 func (u *upstream) find(id wire.Value) *arrival {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := len(u.open) - 1; i >= 0; i-- {
-		if id == "" || u.open[i].id == id {
-			return u.open[i]
+		if a := u.open[i]; a.id == id || id == "" && !a.auto && !a.silent() {
+			return a
 		}
 	}
 	return nil

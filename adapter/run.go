@@ -86,7 +86,7 @@ func (b *Bridge) drain(ctx context.Context, servers []*http.Server) error {
 	for _, s := range servers {
 		group.Go(func() error { return s.Shutdown(patient) })
 	}
-	late := errors.Join(group.Wait(), b.legacy.Wait(patient), b.modern.Wait(patient), b.tasks.Drain(patient))
+	late := errors.Join(group.Wait(), b.legacy.Wait(patient), b.modern.Wait(patient), b.tasks.Drain(patient), b.pump.Drain(patient))
 	stop()
 	err := b.Close(ctx)
 	for _, s := range servers {

@@ -90,7 +90,7 @@ func TestShutdownOfACrowd(t *testing.T) {
 				back := memnet.Listen()
 				server := serveDemo(back)
 				defer server.stop()
-				c := &crowd{t: t, url: frontURL + "quarry", events: make(chan struct{}, 1), wait: synctest.Wait}
+				c := &crowd{t: t, url: frontURL + "legacy/quarry", events: make(chan struct{}, 1), wait: synctest.Wait}
 				log := &record{}
 				begin := func() func() error {
 					front := memnet.Listen()

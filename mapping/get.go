@@ -159,8 +159,11 @@ type UpTaskOptions struct {
 	// needs one (§4.20).
 	Payload Payload
 	// Requests are the outstanding questions the caller may see. Without any, a
-	// task that needs input is shown as working (B-I6).
+	// task that needs input is shown as working (B-I6); with some, a working one
+	// needs input, whatever a server says that asks without changing the status.
 	Requests []InputEntry
+	// Message replaces statusMessage unless it is empty (B-I10).
+	Message string
 }
 
 // Payload is the end of a legacy task: what tasks/result answered. Exactly one
@@ -194,7 +197,7 @@ func appendUpTask(dst []byte, in *legacy2025.Task, handle string, o UpTaskOption
 	if isResult {
 		w.Text("resultType", string(ext2026.ResultComplete))
 	}
-	notes |= writeUpTask(&w, in, handle, shownState{status: string(status)}, o.FirstSeen)
+	notes |= writeUpTask(&w, in, handle, shownState{status: string(status), message: o.Message}, o.FirstSeen)
 	switch status {
 	case ext2026.StatusInputRequired:
 		writeInputRequests(&w, o.Requests)
@@ -225,6 +228,9 @@ func appendUpTask(dst []byte, in *legacy2025.Task, handle string, o UpTaskOption
 func upStatus(in *legacy2025.Task, o UpTaskOptions) (ext2026.Status, Notes, error) {
 	switch in.Status() {
 	case legacy2025.StatusWorking:
+		if len(o.Requests) > 0 {
+			return ext2026.StatusInputRequired, Notes(0).With(NoteStatus), nil
+		}
 		return ext2026.StatusWorking, 0, nil
 	case legacy2025.StatusInputRequired:
 		if len(o.Requests) == 0 {

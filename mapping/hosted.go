@@ -6,9 +6,10 @@ import (
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
+	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
-// HostedTask is a task that lives in the bridge because a modern backend answered
+// HostedTask is a task that lives in the bridge because its backend answered
 // the call itself. Instants are RFC 3339 as [FormatTime] writes them.
 type HostedTask struct {
 	ID            string
@@ -58,6 +59,29 @@ func AppendHostedTask(dst []byte, task HostedTask) []byte {
 	case ext2026.StatusInputRequired:
 		writeInputRequests(&w, task.Requests)
 	default: // the others carry nothing
+	}
+	return w.End()
+}
+
+// AppendUpHostedTask appends the task object of a task that lives in the bridge
+// because a legacy backend made none of the call, as that backend would report it
+// (host_tasks). Result, error and questions are no part of it in that era.
+func AppendUpHostedTask(dst []byte, task HostedTask) []byte {
+	w := wire.Begin(dst)
+	w.Text("taskId", task.ID)
+	w.Text("status", string(task.Status))
+	if task.StatusMessage != "" {
+		w.Text("statusMessage", task.StatusMessage)
+	}
+	w.Text("createdAt", task.CreatedAt)
+	w.Text("lastUpdatedAt", task.LastUpdatedAt)
+	if task.TTLMs < 0 {
+		w.Value("ttl", wire.Null)
+	} else {
+		w.Int("ttl", task.TTLMs)
+	}
+	if task.PollIntervalMs > 0 {
+		w.Int("pollInterval", task.PollIntervalMs)
 	}
 	return w.End()
 }
@@ -148,6 +172,16 @@ func TaskChange(in ext2026.Task) string {
 	for _, m := range in.InputRequests().Members() {
 		hash.add(m.Name)
 	}
+	return string(in.Status()) + " " + string(ttl) + " " + hash.String()
+}
+
+// UpTaskChange is [TaskChange] for a legacy task, whose outcome and questions are not
+// in its document.
+func UpTaskChange(in legacy2025.Task) string {
+	message, _ := in.StatusMessage()
+	ttl, _ := in.TTL()
+	hash := newDigest()
+	hash.add(message)
 	return string(in.Status()) + " " + string(ttl) + " " + hash.String()
 }
 

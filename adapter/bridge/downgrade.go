@@ -5,12 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -24,6 +26,7 @@ type Downgrade struct {
 	backends map[string]*LegacyBackend
 	lot      *park.Lot
 	rounds   *park.Rounds
+	tasks    *pump.Manager
 	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
@@ -39,8 +42,10 @@ type Downgrade struct {
 	// hearers are the requests that asked for progress, by their tokens.
 	hearers map[wire.Value]*hearer
 	held    map[port.Session][]*held
-	closed  bool
-	work    sync.WaitGroup
+	// parked are the calls under way that can become tasks of the bridge.
+	parked map[*park.Call]*parkable
+	closed bool
+	work   sync.WaitGroup
 }
 
 var (
@@ -59,9 +64,9 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 		return nil, err
 	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
-		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held),
-		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Watched}),
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
+		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Tasks}),
 		levels:  newLevels(o.Env, o.Logger),
 	}
 	for _, b := range o.Backends {
@@ -100,8 +105,9 @@ func (d *Downgrade) Request(ctx context.Context, x *port.Exchange) port.Outcome 
 		return port.Fail(errUnserved)
 	case x.Message.Method == ext2026.MethodServerDiscover:
 		return d.discover(ctx, b, x)
-	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate, x.Message.Method == ext2026.MethodTasksCancel:
-		return port.Fail(errUnserved) // neither is announced
+	case x.Message.Method == ext2026.MethodTasksGet, x.Message.Method == ext2026.MethodTasksUpdate,
+		x.Message.Method == ext2026.MethodTasksCancel:
+		return d.task(ctx, x)
 	case x.Message.Method == ext2026.MethodSubscriptionsListen:
 		return d.listen(ctx, b, x)
 	case ext2026.Asks(x.Message.Method):
@@ -135,7 +141,7 @@ func (d *Downgrade) discover(ctx context.Context, b *LegacyBackend, x *port.Exch
 	if err != nil {
 		return port.Fail(err)
 	}
-	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{CanListen: stands(ctx, lease.Session())})
+	out, _, err := mapping.AppendUpDiscover(nil, about, mapping.DiscoverOptions{HostTasks: b.HostSlow, CanListen: stands(ctx, lease.Session())})
 	return done(out, err)
 }
 
@@ -146,12 +152,29 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return d.fail(x, err)
 	}
 	defer lease.Release()
+	if lacks(lease.About(), x.Message.Method) {
+		return port.Fail(errUnserved)
+	}
 	h := d.hearer(b, x, lease)
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)
 	}
 	return d.result(b, x, lease, raw)
+}
+
+// lacks reports whether a backend has said that it has no part of the protocol to
+// which a method belongs: then the method is not implemented (§1.6).
+func lacks(about wire.Value, method string) bool {
+	part, _, _ := strings.Cut(method, "/")
+	switch part {
+	case "prompts", "resources":
+	case "completion":
+		part = "completions"
+	default:
+		return false
+	}
+	return about.Present() && !about.Get("capabilities").Get(part).Present()
 }
 
 // result renders a backend's result.
@@ -198,7 +221,11 @@ func (d *Downgrade) fail(x *port.Exchange, err error) port.Outcome {
 	var (
 		rpc      *jsonrpc.Error
 		upstream *port.UpstreamError
+		decided  *port.StatusError
 	)
+	if errors.As(err, &decided) {
+		return port.Fail(err) // the bridge's own
+	}
 	errors.As(err, &upstream)
 	if !errors.As(err, &rpc) {
 		if upstream != nil && refusesMethod(x.Message.Method, upstream.Status) {

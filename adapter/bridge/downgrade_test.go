@@ -15,7 +15,9 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state/embedded"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -98,9 +100,33 @@ type down struct {
 	t       *testing.T
 	cross   *bridge.Downgrade
 	lot     *park.Lot
+	tasks   *pump.Manager
+	backend *bridge.LegacyBackend
 	session *session
 	leases  []bridge.LeaseOptions
 	refuse  error
+}
+
+// pumpOf keeps the tasks of one backend, in memory.
+func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(port.Caller) string) *pump.Manager {
+	t.Helper()
+	store, err := embedded.Open(context.WithoutCancel(t.Context()), embedded.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	tasks, err := pump.New(pump.Options{
+		Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
+		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owner), Dialect: bridge.LegacyTasks{},
+		Times: pump.Times{
+			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,
+			MinTTL: time.Minute, MaxTTL: 24 * time.Hour, Retention: time.Hour,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tasks
 }
 
 var errUnreachable = &port.UpstreamError{Op: "initialize", Err: errors.New("connection refused")}
@@ -115,24 +141,29 @@ func downgrade(t *testing.T, test func(d *down)) {
 		}
 		d := &down{
 			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
-			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
+			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
+		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }
+		d.backend = &bridge.LegacyBackend{
+			Name: "basalt", HostedTTL: time.Hour, Authorization: func(caller port.Caller) string { return caller.Authorization },
+			Lease: func(_ context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
+				d.leases = append(d.leases, o)
+				return d.session, d.refuse
+			},
+			Resume: func(context.Context, bridge.Place, bridge.LeaseOptions) (bridge.Lease, error) {
+				return d.session, d.refuse
+			},
+		}
+		d.tasks = pumpOf(t, keys, d.backend, owner)
 		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-			Lot: d.lot, Rounds: roundsOf(t, keys), Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
-			Owner: func(caller port.Caller) string { return "owner of " + caller.Principal },
-			Backends: []*bridge.LegacyBackend{{
-				Name: "basalt", Authorization: func(caller port.Caller) string { return caller.Authorization },
-				Lease: func(_ context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
-					d.leases = append(d.leases, o)
-					return d.session, d.refuse
-				},
-			}},
+			Lot: d.lot, Rounds: roundsOf(t, keys), Tasks: d.tasks, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
+			Owner: owner, Backends: []*bridge.LegacyBackend{d.backend},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		test(d)
-		for _, end := range []func(context.Context) error{d.lot.Close, d.cross.Close} {
+		for _, end := range []func(context.Context) error{d.tasks.Close, d.lot.Close, d.cross.Close} {
 			if err := end(context.WithoutCancel(t.Context())); err != nil {
 				t.Errorf("Close: %v", err)
 			}
@@ -195,7 +226,7 @@ func TestDowngradeForward(t *testing.T) {
 			t.Errorf("leased with %+v", lease)
 		}
 		out, _ = d.request(d.t.Context(), "server/discover", `{`+novaMeta+`}}`, `{}`)
-		discovered := `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"instructions":"dig","ttlMs":0,"cacheScope":"private",` + info + `}`
+		discovered := `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"instructions":"dig","ttlMs":0,"cacheScope":"private",` + info + `}`
 		if compact(t, string(out.Result)) != compact(t, discovered) {
 			t.Errorf("discovered %s %v\nwant %s", out.Result, out.Err, discovered)
 		}
@@ -222,7 +253,7 @@ func TestDowngradeErrors(t *testing.T) {
 			{"initialize", nil, -32601, http.StatusNotFound},
 			{"ping", nil, -32601, http.StatusNotFound},
 			{"tasks/result", nil, -32601, http.StatusNotFound},
-			{"tasks/get", nil, -32601, http.StatusNotFound},
+			{"tasks/get", nil, -32021, http.StatusBadRequest},
 			{"roots/list", nil, -32601, http.StatusNotFound},
 			{"notifications/progress", nil, -32601, http.StatusNotFound},
 		} {
@@ -282,7 +313,7 @@ func TestParkedCall(t *testing.T) {
 		const capabilities = `{"elicitation":{}}`
 		out, _ := d.request(d.t.Context(), "tools/call", `{"name":"blast","arguments":{"kg":1.0},`+novaMeta+`}}`, capabilities)
 		state := string(out.Result.Get("requestState"))
-		if want := `{"resultType":"input_required","inputRequests":{"elicit-1":` + asked + `},"requestState":` + state + `,` + info + `}`; string(out.Result) != want {
+		if want := `{"resultType":"input_required","inputRequests":{"elicitation-1":` + asked + `},"requestState":` + state + `,` + info + `}`; string(out.Result) != want {
 			t.Fatalf("%s %v\nwant %s", out.Result, out.Err, want)
 		}
 		if !d.leases[0].Exclusive || d.leases[0].Hello.Capabilities != capabilities {
@@ -295,7 +326,7 @@ func TestParkedCall(t *testing.T) {
 		for name, out := range map[string]port.Outcome{
 			"B-P2 other arguments":  retry(`{"kg":2.0}`, `{}`),
 			"B-P3 no object":        retry(`{"kg":1.0}`, `[]`),
-			"B-I7 no answer at all": retry(`{"kg":1.0}`, `{"elicit-1":{"action":"perhaps"}}`),
+			"B-I7 no answer at all": retry(`{"kg":1.0}`, `{"elicitation-1":{"action":"perhaps"}}`),
 		} {
 			if port.RPCError(out.Err).Code != jsonrpc.CodeInvalidParams {
 				t.Errorf("%s: %s %v", name, out.Result, out.Err)
@@ -303,14 +334,14 @@ func TestParkedCall(t *testing.T) {
 		}
 		out = retry(`{"kg":1.0}`, `{"other":{"action":"accept"}}`)
 		state = string(out.Result.Get("requestState"))
-		if out.Result.Get("inputRequests") != `{"elicit-1":`+asked+`}` {
+		if out.Result.Get("inputRequests") != `{"elicitation-1":`+asked+`}` {
 			t.Fatalf("B-P3 asked again: %s %v", out.Result, out.Err)
 		}
 		if said := d.session.heard(); len(said) != 0 {
 			t.Errorf("the backend was told %q", said)
 		}
 		go func() { end <- `{"content":[]}` }()
-		out = retry(`{"kg":1.0}`, `{"elicit-1":{"action":"accept","content":{"ok":true}}}`)
+		out = retry(`{"kg":1.0}`, `{"elicitation-1":{"action":"accept","content":{"ok":true}}}`)
 		if compact(t, string(out.Result)) != compact(t, `{"resultType":"complete","content":[],`+info+`}`) {
 			t.Errorf("%s %v", out.Result, out.Err)
 		}

@@ -62,7 +62,7 @@ func (d *down) announces(method, params string) {
 	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Message: jsonrpc.Message{Kind: jsonrpc.KindNotification, Method: method, Params: wire.Value(params)}})
 }
 
-const listening = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"basalt","version":"1"}}`
+const listening = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"basalt","version":"1"}}`
 
 // TestDowngradeListen is B52: what is honoured, acknowledged and told (§3.5 B).
 func TestDowngradeListen(t *testing.T) {
@@ -227,8 +227,8 @@ func TestDiscoverWithoutStandingStream(t *testing.T) {
 			none bool
 			want string
 		}{
-			{false, `{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{}}`},
-			{true, `{"tools":{},"resources":{},"logging":{}}`},
+			{false, `{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true},"logging":{}}`},
+			{true, `{"tools":{},"prompts":{},"resources":{},"logging":{}}`},
 		} {
 			d.session.none = tt.none
 			out, _ := d.request(d.t.Context(), "server/discover", `{`+novaMeta+`}}`, `{}`)

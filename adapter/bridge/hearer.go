@@ -2,7 +2,9 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -20,13 +22,18 @@ type hearer struct {
 	session port.Session
 	// token is the bridge's progress token, clientToken the client's (G-10).
 	token, clientToken wire.Value
+	// augment is what makes the request one for a task (§4.19); absent for a plain one.
+	augment wire.Value
 	// ask takes a request of the backend to its client; nil refuses all.
 	ask func(msg jsonrpc.Message)
 	// withdraw takes the id of a request that the backend has taken back.
 	withdraw func(id jsonrpc.ID)
+	// waited returns when the backend has last waited for an answer; nil if it
+	// never does.
+	waited func() time.Time
 
 	mu   sync.Mutex
-	id   jsonrpc.ID // of the request at the backend
+	id   jsonrpc.ID // of the request at the backend, until that is cancelled
 	last wire.Value // the last progress told (G-12)
 	// beside is what was said beside the request's own stream.
 	beside beside
@@ -45,7 +52,7 @@ func (d *Downgrade) hearer(b *LegacyBackend, x *port.Exchange, session port.Sess
 func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	method := h.x.Message.Method
 	params, _, err := mapping.AppendDownParams(nil, method, h.x.Message.Params, mapping.DownEnvelope{
-		ProgressToken: h.token, Version: h.session.Ticket().Version,
+		ProgressToken: h.token, Task: h.augment, Version: h.session.Ticket().Version,
 	})
 	if err != nil {
 		return "", err
@@ -62,8 +69,8 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 	}
 	defer h.beside.end()
 	defer h.d.levels.enter(ctx, h)()
-	return h.session.Do(ctx, port.SessionCall{
-		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller),
+	raw, err := h.session.Do(ctx, port.SessionCall{
+		Method: method, Params: wire.Value(params), Authorization: h.b.Authorization(h.x.Caller), Waited: h.waited,
 		OnMessage: func(msg jsonrpc.Message) { h.message(ctx, msg) },
 		OnID: func(id jsonrpc.ID) {
 			h.mu.Lock()
@@ -71,20 +78,34 @@ func (h *hearer) send(ctx context.Context) (wire.Value, error) {
 			h.id = id
 		},
 	})
+	if err != nil && (ctx.Err() != nil || timedOut(err)) {
+		ctx, cancel := h.d.parting(ctx)
+		defer cancel()
+		why := "the client has gone"
+		if timedOut(err) {
+			why = "no answer in time"
+		}
+		h.cancel(ctx, why)
+	}
+	return raw, err
 }
 
-// cancel tells the backend that the request is not wanted any more.
-func (h *hearer) cancel(ctx context.Context) {
+// timedOut reports whether one of the bridge's own clocks has ended a request.
+func timedOut(err error) bool {
+	var cause *port.CauseError
+	return errors.As(err, &cause) && cause.Public == port.TimedOut
+}
+
+// cancel tells the backend, once, that the request is not wanted any more.
+func (h *hearer) cancel(ctx context.Context, why string) {
 	h.mu.Lock()
 	id := h.id
+	h.id = ""
 	h.mu.Unlock()
 	if !id.Present() {
 		return
 	}
-	w := wire.Begin(nil)
-	w.Value("requestId", id)
-	w.Text("reason", "the client has gone")
-	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, wire.Value(w.End())); err != nil {
+	if err := h.session.Notify(ctx, legacy2025.NotificationCancelled, withdrawal(id, why)); err != nil {
 		h.d.logger.InfoContext(ctx, "backend not told of a cancelled request", "backend", h.x.Backend, "error", port.Reason(err))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/pump"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -39,12 +39,7 @@ type LegacyBackend struct {
 }
 
 // Place is where a session is found again, also by another process.
-type Place struct {
-	port.Ticket
-
-	// Owner and Capabilities are the names under which sessions are kept apart.
-	Owner, Capabilities string
-}
+type Place = port.Place
 
 // LeaseOptions say which session a request is served on (B-U1).
 type LeaseOptions struct {
@@ -60,19 +55,10 @@ type LeaseOptions struct {
 
 // Lease is the use of a session.
 type Lease interface {
-	port.Session
+	port.LentSession
 	// Hear has the messages that the backend sends outside every exchange handed
 	// to hear, until the lease is released. Only an exclusive lease has them.
 	Hear(hear func(msg jsonrpc.Message))
-	// Session is the session that is lent now.
-	Session() port.Session
-	// Place is where the session is found again.
-	Place() Place
-	// Pin keeps the session at the backend beyond the lease, for something that
-	// lives in it (B-U5). Unpin ends that; it may be called again.
-	Pin() (unpin func())
-	// Release gives the session back.
-	Release()
 }
 
 // DowngradeOptions are what a [Downgrade] works with. All members are required unless
@@ -81,13 +67,12 @@ type DowngradeOptions struct {
 	Backends []*LegacyBackend
 	Lot      *park.Lot
 	Rounds   *park.Rounds
+	Tasks    *pump.Manager
 	Env      env.Env
 	Logger   *slog.Logger
 	// Owner returns the keyed hash of a caller's principal.
 	Owner func(caller port.Caller) string
 	Times Times
-	// Watched tells subscriptions of tasks; nil honours none.
-	Watched listen.Tasks
 }
 
 // bridgeInfo is who the bridge says it is where a client has not said who it is
@@ -106,6 +91,10 @@ func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Cal
 
 // leaseOptions describe the sessions on which a caller is served.
 func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOptions, error) {
+	return leaseOptions(b, caller, d.owner)
+}
+
+func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) string) (LeaseOptions, error) {
 	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
 	if err != nil {
 		return LeaseOptions{}, err
@@ -119,7 +108,7 @@ func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOpt
 		o.Hello.ClientInfo = bridgeInfo
 	}
 	if caller.Principal != "" {
-		o.Owner = d.owner(caller)
+		o.Owner = owner(caller)
 	}
 	return o, nil
 }

@@ -123,7 +123,7 @@ func TestLogLevel(t *testing.T) {
 // TestLogLevelUnsupported: a backend without levels is told none (§3.4).
 func TestLogLevelUnsupported(t *testing.T) {
 	levels(t, func(l *leveled) {
-		l.session.about = `{"protocolVersion":"2025-11-25","capabilities":{"logging":null}}`
+		l.session.about = `{"protocolVersion":"2025-11-25","capabilities":{"logging":null,"prompts":{}}}`
 		_, end := l.begin("A", "error")
 		l.want("A")
 		end()

@@ -44,9 +44,13 @@ func (d *Downgrade) call(ctx context.Context, b *LegacyBackend, x *port.Exchange
 		return port.Fail(err)
 	}
 	if err := call.Answer(ctx, round, answers); err != nil {
+		if errors.Is(err, port.ErrSessionLost) {
+			call.GiveUp(ctx) // it does not outlive its session (B-U4)
+			err = park.ErrState
+		}
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, call, "")
+	return d.turn(ctx, call, d.parkedAs(call))
 }
 
 // first makes a call that nothing is known of yet, for the n-th time (B-U11).
@@ -55,7 +59,11 @@ func (d *Downgrade) first(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return d.fail(x, err)
 	}
-	return d.turn(ctx, p.call, serverInfo(p.lease))
+	out := d.turn(ctx, p.call, p)
+	if ctx.Err() != nil {
+		p.untold(ctx)
+	}
+	return out
 }
 
 // readRetry reads what a client answers (B-P3).
@@ -75,9 +83,10 @@ func readRetry(x *port.Exchange) ([]port.Answer, error) {
 	return out, nil
 }
 
-// turn tells the client what comes next of its call.
-func (d *Downgrade) turn(ctx context.Context, call *park.Call, info wire.Value) port.Outcome {
-	turn, err := call.Next(ctx)
+// turn tells the client what comes next of its call. P is the call while it is under
+// way, or nil.
+func (d *Downgrade) turn(ctx context.Context, call *park.Call, p *parkable) port.Outcome {
+	turn, err := d.next(ctx, call, p)
 	if err != nil {
 		return port.Fail(err)
 	}
@@ -88,7 +97,7 @@ func (d *Downgrade) turn(ctx context.Context, call *park.Call, info wire.Value) 
 	for i, e := range turn.Entries {
 		entries[i] = mapping.InputEntry{Key: e.Key, Request: e.Request}
 	}
-	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, info))}
+	return port.Outcome{Result: wire.Value(mapping.AppendUpInputRequired(nil, entries, turn.State, call.Info))}
 }
 
 // parkable is a call at a backend that may have to wait for its client.
@@ -98,11 +107,15 @@ type parkable struct {
 	call  *park.Call
 	lease Lease
 	round int64 // of visits to URLs, from 1
+	way   way
+	stop  func() // drops the backend's answer
 	*hearer
 
 	mu      sync.Mutex
-	keys    map[jsonrpc.ID]string // of open questions, by the backend's id
-	refused *jsonrpc.Error        // what the client lacks, if the backend asked for it
+	keys    map[jsonrpc.ID]string      // of open questions, by the backend's id
+	asking  map[string]jsonrpc.Message // the requests of open questions, by key
+	refused *jsonrpc.Error             // what the client lacks, if the backend asked for it
+	making
 }
 
 // begin sends the call. It goes on when the client has left with a question.
@@ -111,29 +124,37 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	if err != nil {
 		return nil, err
 	}
-	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string)}
+	if lacks(lease.About(), x.Message.Method) {
+		lease.Release()
+		return nil, errUnserved
+	}
+	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]jsonrpc.Message)}
 	p.hearer.withdraw = p.taken
+	if err := p.choose(ctx); err != nil {
+		lease.Release()
+		return nil, err
+	}
 	runCtx, stop := env.WithTimeout(context.WithoutCancel(ctx), d.env, d.times.CallTotal, errCallTotal)
-	p.call, err = d.lot.Begin(d.binding(x), func(ctx context.Context) {
-		ctx, cancel := d.parting(ctx)
-		defer cancel()
-		p.hearer.cancel(ctx)
-		stop()
-	})
+	p.stop = stop
+	p.call, err = d.lot.Begin(d.binding(x), p.abandon)
 	if err != nil {
 		stop()
 		lease.Release()
 		return nil, err
 	}
+	p.call.Info = serverInfo(lease)
+	p.waited = p.call.Waited
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
 	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
 	lease.Hear(hear)
 	d.release(lease.Session(), hear)
+	d.underWay(p)
 	d.lot.Go(func() {
 		defer lease.Release()
 		defer stop()
+		defer d.over(p)
 		raw, err := p.hearer.send(runCtx)
-		p.call.End(p.outcome(raw, err))
+		p.end(runCtx, raw, err)
 	})
 	return p, nil
 }
@@ -159,14 +180,17 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 
 // kinds are the first parts of the keys of questions, by method.
 var kinds = map[string]string{
-	legacy2025.MethodElicitationCreate:     "elicit",
-	legacy2025.MethodSamplingCreateMessage: "sample",
+	legacy2025.MethodElicitationCreate:     "elicitation",
+	legacy2025.MethodSamplingCreateMessage: "sampling",
 	legacy2025.MethodRootsList:             "roots",
 }
 
 // asked takes a request of the backend. What is no question is refused, and so is
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
+	if p.handOn(msg) {
+		return
+	}
 	kind := kinds[msg.Method]
 	if kind == "" {
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
@@ -176,6 +200,9 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		p.mu.Lock()
 		p.refused = mapping.Undeclared(msg.Method, msg.Params)
 		p.mu.Unlock()
+		if answer, ok := p.x.Stream.(port.Withheld); ok {
+			answer.HoldBack()
+		}
 		code := int64(jsonrpc.CodeMethodNotFound)
 		if declared {
 			code = jsonrpc.CodeInvalidParams
@@ -189,12 +216,18 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		return
 	}
 	p.mu.Lock()
-	key, ok := p.call.Ask(p.question(kind, msg, wire.Value(entry)))
+	task, key, ok := p.task, "", false
+	if task == nil {
+		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
+	}
 	if ok {
-		p.keys[msg.ID] = key
+		p.keys[msg.ID], p.asking[key] = key, msg
 	}
 	p.mu.Unlock()
-	if !ok {
+	switch {
+	case task != nil: // it has been made in between
+		task.Ask(p.lease.Session(), msg)
+	case !ok:
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
 	}
 }
@@ -224,8 +257,13 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 func (p *parkable) taken(id jsonrpc.ID) {
 	p.mu.Lock()
 	key, known := p.keys[id]
+	task := p.task
 	delete(p.keys, id)
+	delete(p.asking, key)
 	p.mu.Unlock()
+	if task != nil {
+		task.Withdraw(p.lease.Session(), id)
+	}
 	if known {
 		p.call.Withdraw(key)
 	}

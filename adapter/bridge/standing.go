@@ -24,6 +24,9 @@ type Heard struct {
 
 // Hear hands a message on to whom it concerns. It does not block for long.
 func (d *Downgrade) Hear(h Heard) {
+	if d.tasks.Heard(h.Backend, h.Session, h.Message, false) {
+		return
+	}
 	if h.Message.Kind == jsonrpc.KindRequest {
 		d.hearRequest(h)
 		return
@@ -62,6 +65,7 @@ func (d *Downgrade) hearRequest(h Heard) {
 	switch {
 	case h.Holder != nil:
 		h.Holder(h.Message)
+	case d.tasks.Heard(h.Backend, h.Session, h.Message, true): // of the only task there
 	case h.Message.Method == legacy2025.MethodRootsList:
 		d.hold(h)
 	case kinds[h.Message.Method] != "":

@@ -2,6 +2,7 @@ package park
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -39,6 +40,10 @@ type Turn struct {
 
 // Call is a backend's call with a client that may have to answer something.
 type Call struct {
+	// Info is what whoever goes on with the call has to know of it. It is set, if
+	// at all, before the call has a question.
+	Info wire.Value
+
 	lot     *Lot
 	id      string
 	binding Binding
@@ -56,6 +61,7 @@ type Call struct {
 	changed chan struct{} // closed, and replaced, with every change
 	waiters int
 	stop    func() bool // of the time that the client may stay away
+	closed  time.Time   // when a question was last answered or taken back
 }
 
 // wake tells everybody of a change. The lock is held.
@@ -89,12 +95,23 @@ func (c *Call) Withdraw(key string) {
 	c.remove(key)
 }
 
+// Waited returns when the backend has last waited for an answer: now, as long as it
+// does.
+func (c *Call) Waited() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) > 0 {
+		return c.lot.env.Now()
+	}
+	return c.closed
+}
+
 // remove drops an open question. The lock is held.
 func (c *Call) remove(key string) (Entry, bool) {
 	for i, e := range c.open {
 		if e.Key == key {
 			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			c.shown = min(c.shown, len(c.open))
+			c.shown, c.closed = min(c.shown, len(c.open)), c.lot.env.Now()
 			c.wake()
 			return e, true
 		}
@@ -116,9 +133,57 @@ func (c *Call) End(out port.Outcome) {
 	}
 }
 
+// ErrSlow says that there was nothing to tell a client within the time.
+var ErrSlow = errors.New("nothing to tell yet")
+
+// Transfer takes the open questions off the call, and returns their keys, unless its
+// client has been shown some of them: those have to be answered here.
+func (c *Call) Transfer() (keys []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown > 0 {
+		return nil
+	}
+	for _, e := range c.open {
+		keys = append(keys, e.Key)
+	}
+	c.open = nil
+	c.wake()
+	return keys
+}
+
+// Settle is End for a call whose client may have been shown questions: it waits until
+// they are answered or taken back, or the call is given up.
+func (c *Call) Settle(out port.Outcome) {
+	for {
+		c.mu.Lock()
+		changed, open := c.changed, c.ended == nil && len(c.open) > 0
+		c.mu.Unlock()
+		if !open {
+			c.End(out)
+			return
+		}
+		select {
+		case <-changed:
+		case <-c.lot.ctx.Done():
+			c.End(out)
+			return
+		}
+	}
+}
+
 // Next waits until there is something to tell the client. When ctx ends first, a
 // call that was never parked is given up: its client cannot come back.
-func (c *Call) Next(ctx context.Context) (Turn, error) {
+func (c *Call) Next(ctx context.Context) (Turn, error) { return c.next(ctx, nil) }
+
+// NextWithin is Next that returns [ErrSlow] when nothing has come up after a while.
+func (c *Call) NextWithin(ctx context.Context, d time.Duration) (Turn, error) {
+	timer := c.lot.env.NewTimer(d)
+	defer timer.Stop()
+	return c.next(ctx, timer.C)
+}
+
+func (c *Call) next(ctx context.Context, slow <-chan time.Time) (Turn, error) {
 	c.enter()
 	defer c.leave()
 	for {
@@ -130,6 +195,7 @@ func (c *Call) Next(ctx context.Context) (Turn, error) {
 			c.mu.Unlock()
 			return Turn{Outcome: out}, nil
 		case len(c.open) > 0:
+			slow = nil // there is, in a moment
 			wait = c.lot.times.Window - c.lot.env.Now().Sub(c.since)
 			if c.shown > 0 || wait <= 0 {
 				turn, err := c.show()
@@ -138,15 +204,15 @@ func (c *Call) Next(ctx context.Context) (Turn, error) {
 			}
 		}
 		c.mu.Unlock()
-		if err := c.await(ctx, changed, wait); err != nil {
+		if err := c.await(ctx, changed, slow, wait); err != nil {
 			return Turn{}, err
 		}
 	}
 }
 
-// await waits for a change, for the end of the window unless wait is negative, or
-// for the end of ctx.
-func (c *Call) await(ctx context.Context, changed <-chan struct{}, wait time.Duration) error {
+// await waits for a change, for the end of the window unless wait is negative, until
+// it is slow, or for the end of ctx.
+func (c *Call) await(ctx context.Context, changed <-chan struct{}, slow <-chan time.Time, wait time.Duration) error {
 	var window <-chan time.Time
 	if wait >= 0 {
 		timer := c.lot.env.NewTimer(wait)
@@ -158,6 +224,8 @@ func (c *Call) await(ctx context.Context, changed <-chan struct{}, wait time.Dur
 		return nil
 	case <-window:
 		return nil
+	case <-slow:
+		return ErrSlow
 	case <-ctx.Done():
 		return c.left(ctx, context.Cause(ctx))
 	case <-c.lot.ctx.Done():

@@ -68,6 +68,14 @@ type Stream interface {
 	Gone() <-chan struct{}
 }
 
+// Withheld is a [Stream] whose answer may have a status of its own as long as it has
+// not begun.
+type Withheld interface {
+	// HoldBack keeps the answer from beginning before its end: what is sent until
+	// then is lost. It does nothing once the answer has begun.
+	HoldBack()
+}
+
 // Outcome is the end of an exchange. Exactly one of the members is set, and an
 // exchange has exactly one outcome.
 type Outcome struct {

@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"time"
 
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -75,4 +76,8 @@ type SessionCall struct {
 	// arrives on the request's own stream, in order, until Do returns. Nil hands
 	// them to the session's [Hello].
 	OnMessage func(msg jsonrpc.Message)
+	// Waited returns when the backend has last waited for something from here,
+	// such as an answer to its question: its silence until then is not held against
+	// it. May be nil.
+	Waited func() time.Time
 }

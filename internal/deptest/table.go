@@ -87,7 +87,7 @@ var Rules = []Rule{
 	},
 	{
 		Why:  "state of tasks and questions knows no era and reaches mapping through adapter/port",
-		From: []string{"./adapter/task", "./adapter/ask", "./adapter/park", "./adapter/watch", "./adapter/listen"},
+		From: []string{"./adapter/task", "./adapter/ask", "./adapter/park", "./adapter/pump", "./adapter/watch", "./adapter/listen"},
 		Deny: era, Indirect: true,
 	},
 	{

@@ -50,6 +50,7 @@ func (s *session) do(ctx context.Context, call *port.SessionCall) (wire.Value, e
 func (s *session) attempt(ctx context.Context, deadline time.Time, call *port.SessionCall) (wire.Value, *transport.Failure) {
 	x := s.within(ctx, call.Method, s.c.times.Idle, deadline)
 	x.id, x.onMessage = jsonrpc.IntID(s.lastID.Add(1)), call.OnMessage
+	x.Watch().Excuse(call.Waited)
 	if call.OnID != nil {
 		call.OnID(x.id)
 	}

@@ -91,6 +91,7 @@ func (s *session) resume(ctx context.Context, deadline time.Time, call *port.Ses
 		x := s.within(ctx, call.Method, s.c.times.Idle, deadline)
 		x.Continue()
 		x.onMessage = call.OnMessage
+		x.Watch().Excuse(call.Waited)
 		failed := x.get(call.Authorization, at.id)
 		if failed == nil && x.Streams() {
 			return x, nil

@@ -27,6 +27,8 @@ type Watchdog struct {
 	mu      sync.Mutex
 	stop    func() bool
 	stopped bool
+	// excused returns until when silence counts for nothing; nil if it always counts.
+	excused func() time.Time
 }
 
 // Watch derives a context that ends with parent, after idle without a
@@ -47,6 +49,14 @@ func Watch(parent context.Context, e env.Env, idle time.Duration, deadline time.
 	return w
 }
 
+// Excuse has the silence until the time that since returns not held against the
+// server.
+func (w *Watchdog) Excuse(since func() time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.excused = since
+}
+
 // Touch says that the server is alive.
 func (w *Watchdog) Touch() { w.last.Store(int64(w.env.Now().Sub(w.start))) }
 
@@ -64,7 +74,11 @@ func (w *Watchdog) check() {
 	}
 	now := w.env.Now()
 	left, cause := w.deadline.Sub(now), ErrTotal
-	if quiet := w.idle - (now.Sub(w.start) - time.Duration(w.last.Load())); quiet < left {
+	last := time.Duration(w.last.Load())
+	if w.excused != nil {
+		last = max(last, w.excused().Sub(w.start))
+	}
+	if quiet := w.idle - (now.Sub(w.start) - last); quiet < left {
 		left, cause = quiet, ErrIdle
 	}
 	if left <= 0 {

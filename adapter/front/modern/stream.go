@@ -34,9 +34,13 @@ type stream struct {
 	turn    chan struct{}
 	written time.Time   // the last sign of life
 	stop    func() bool // stops the next beat
+	held    bool        // the answer may not begin before its end
 }
 
-var _ port.Stream = (*stream)(nil)
+var (
+	_ port.Stream   = (*stream)(nil)
+	_ port.Withheld = (*stream)(nil)
+)
 
 // newStream returns the stream of a request whose connection has this context.
 func newStream(ctx context.Context, rep *reply) *stream {
@@ -72,10 +76,22 @@ func (s *stream) Send(msg []byte) error {
 		return errGone
 	}
 	defer s.pass()
-	if !s.rep.accepts.EventStream || len(msg) == 0 {
+	if !s.rep.accepts.EventStream || len(msg) == 0 || s.held {
 		return nil
 	}
 	return s.wrote(s.rep.stream().Message("", msg))
+}
+
+// HoldBack implements [port.Withheld].
+func (s *stream) HoldBack() {
+	if !s.take() {
+		return
+	}
+	defer s.pass()
+	if s.rep.events == nil {
+		s.held = true
+		s.stop()
+	}
 }
 
 // take waits for the turn to write. It reports false once there is nobody to write
@@ -124,6 +140,9 @@ func (s *stream) beat() {
 		return
 	}
 	defer s.pass()
+	if s.held {
+		return
+	}
 	left := edge.Heartbeat - s.rep.f.Env.Now().Sub(s.written)
 	if left <= 0 {
 		left = edge.Heartbeat

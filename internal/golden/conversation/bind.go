@@ -24,7 +24,8 @@ const (
 // value, but for those whose values have a meaning: two times may be one.
 type bindings struct {
 	values map[ref]wire.Value
-	refs   map[string]ref // by kind and value
+	refs   map[string]ref // by kind, scope and value
+	scope  string         // within which ids of requests to the upstream differ
 }
 
 func newBindings() bindings {
@@ -32,7 +33,15 @@ func newBindings() bindings {
 }
 
 func (b *bindings) clone() bindings {
-	return bindings{values: maps.Clone(b.values), refs: maps.Clone(b.refs)}
+	return bindings{values: maps.Clone(b.values), refs: maps.Clone(b.refs), scope: b.scope}
+}
+
+// unique is what no other placeholder of a kind stands for.
+func (b *bindings) unique(kind string, v wire.Value) string {
+	if kind == kindID {
+		return kind + " " + b.scope + " " + string(v)
+	}
+	return kind + " " + string(v)
 }
 
 // bind gives a placeholder its value, or reports what speaks against it.
@@ -43,11 +52,11 @@ func (b *bindings) bind(r ref, v wire.Value) (problem string) {
 		}
 		return string(bound) + ", which " + r.name + " stands for"
 	}
-	if other, used := b.refs[r.kind+string(v)]; used && !meaningful[r.kind] {
+	if other, used := b.refs[b.unique(r.kind, v)]; used && !meaningful[r.kind] {
 		return "a value of its own, not that of " + other.name
 	}
 	b.values[r] = v
-	b.refs[r.kind+string(v)] = r
+	b.refs[b.unique(r.kind, v)] = r
 	return ""
 }
 
@@ -66,6 +75,10 @@ func NewMatcher(macros map[string]wire.Value, now func() time.Time) *Matcher {
 	return &Matcher{bound: newBindings(), macros: macros, start: now().Truncate(time.Millisecond), now: now}
 }
 
+// Within says in which session of the upstream the next messages are: ids of
+// requests differ within one.
+func (m *Matcher) Within(session string) { m.bound.scope = session }
+
 // place is where in a message something stands.
 type place struct {
 	leg     Leg
@@ -74,6 +87,8 @@ type place struct {
 	index   int      // of an element
 	ordered bool     // the order of members counts
 	asks    bool     // the message is, takes back or answers a request to the client
+	theirs  bool     // the message is or answers a request of the upstream
+	takes   bool     // the message takes a request to the upstream back
 }
 
 // begin is the place of a whole message.
@@ -85,7 +100,11 @@ func begin(leg Leg, message wire.Value) place {
 		p.asks = isRequest || message.Get("method") == `"notifications/cancelled"`
 	case ClientToBridge:
 		p.asks = !message.Get("method").Present()
-	case BridgeToUpstream, UpstreamToBridge:
+	case BridgeToUpstream:
+		p.theirs = message.Get("result").Present() || message.Get("error").Present()
+		p.takes = message.Get("method") == `"notifications/cancelled"`
+	case UpstreamToBridge:
+		p.theirs = isRequest
 	}
 	return p
 }
@@ -95,7 +114,8 @@ func (p place) member(name string) place {
 	if p.path != "" {
 		path = p.path + "." + name
 	}
-	next := place{leg: p.leg, asks: p.asks, path: path, names: append(p.names[:len(p.names):len(p.names)], name)}
+	next := p
+	next.path, next.names = path, append(p.names[:len(p.names):len(p.names)], name)
 	next.ordered = p.ordered || userData(name)
 	return next
 }
@@ -140,16 +160,45 @@ func (p place) placeholder(v wire.Value) (ref, bool) {
 	}
 	upstream := p.leg == BridgeToUpstream || p.leg == UpstreamToBridge
 	switch {
-	case upstream && (p.at("id") || p.at("params", "_meta", wire.MetaSubscriptionID) || p.at("result", "_meta", wire.MetaSubscriptionID)):
+	case upstream && (p.at("id") && !p.theirs || p.takes && p.at("params", "requestId") ||
+		p.at("params", "_meta", wire.MetaSubscriptionID) || p.at("result", "_meta", wire.MetaSubscriptionID)):
 		return ref{kindID, string(v)}, true
 	case p.leg == BridgeToUpstream && p.at("params", "_meta", wire.MetaProgressToken),
 		p.leg == UpstreamToBridge && p.at("params", wire.MetaProgressToken):
 		return ref{kindToken, string(v)}, true
-	case !upstream && !p.ordered && len(p.names) > 0 && p.names[len(p.names)-1] == "taskId" && strings.HasPrefix(text, "b."):
+	case !upstream && p.aboutTask() && (strings.HasPrefix(text, "b.") || strings.HasPrefix(text, "h.")):
 		return ref{kindHandle, text}, true
 	default:
 		return ref{}, false
 	}
+}
+
+// aboutTask reports whether the id of a task stands here.
+func (p place) aboutTask() bool {
+	last := len(p.names) - 1
+	switch {
+	case p.ordered || last < 0:
+		return false
+	case p.names[last] == "taskId":
+		return true
+	default:
+		return last > 0 && p.names[last] == "" && p.names[last-1] == "taskIds"
+	}
+}
+
+// keyed returns what the name of a member stands for at this place: of the
+// questions that a client is asked, and of its answers.
+func (p place) keyed(name string) (r ref, isPlaceholder bool) {
+	last := len(p.names) - 1
+	if last < 0 || p.names[last] != "inputRequests" && p.names[last] != "inputResponses" {
+		return ref{}, false
+	}
+	inner, ok := wildcard(name)
+	if !ok {
+		return ref{}, false
+	}
+	kind, _, _ := strings.Cut(inner, ":")
+	return ref{kind, name}, true
 }
 
 // wildcard returns the name between the brackets of a placeholder.

@@ -24,7 +24,7 @@
 //
 //	Name: value      a header; sent, or expected
 //	no Name          the header is not sent, or must not be there
-//	GET, DELETE, …   the method of a c>b request; POST if none is named
+//	GET, DELETE, …   the method of a c>b or b>u request; POST if none is named
 //	200              the status of an answer; 200 if none is named
 //	json, sse        a plain body or an event stream
 //	on X             the exchange that the step belongs to: the id of its request,
@@ -34,7 +34,8 @@
 //	raw              the message is sent as it stands, or expected to be this very
 //	                 text, JSON or not; on a stream it is the fields of an event
 //	pad N            as many spaces follow the message
-//	event X          b>c: the message came with this event id
+//	event X          the message came with this event id; u>b: it is sent with it, and
+//	                 no message is an event that has only the id
 //	primed X         b>c: the stream began with an event that has this id, a time
 //	                 after which to come back, and no message; a step without a
 //	                 message may say only that
@@ -46,7 +47,9 @@
 //	end              the stream ends without a response: u>b ends it, b>c expects it
 //
 // A response names its exchange by its id; a step that does not name one belongs
-// to the newest exchange of its side.
+// to the newest exchange of its side. Of the exchanges with the server, those that
+// have no id are named by their HTTP method, by the method of a notification, or as
+// response, and only those of requests count as the newest.
 //
 // # Placeholders
 //
@@ -58,11 +61,16 @@
 // value where it is sent back, and if it is opaque for a value of its own.
 //
 // Four things bind without a mark. The ids of b>u requests are the bridge's: any
-// id that was not used before is right, and stands for it wherever the upstream
-// uses it, subscription ids included. So do the progress tokens of b>u requests.
-// A taskId on the client's leg that begins with "b." is an opaque handle. The id of
-// a request to the client is the bridge's: any integer is right, and stands for it
-// where the client answers or the bridge takes the request back.
+// id that was not used before in its session is right, and stands for it wherever
+// the upstream uses it, subscription ids included, and where the bridge takes the
+// request back. So do the progress tokens of b>u requests. A task's id on the
+// client's leg that begins with "b." or "h." is an opaque handle. The id of a request
+// to the client is the bridge's: any integer is right, and stands for it where the
+// client answers or the bridge takes the request back. The ids of the server's own
+// requests are what they are.
+//
+// The names of members of inputRequests and inputResponses may be placeholders, too:
+// <key> for any, <key:1> for one that comes back.
 //
 // "_meta":"@NAME" stands for the object that a macro of the suite names, and a
 // member "...":"@NAME" for the members of that object.

@@ -45,7 +45,7 @@ type Facts struct {
 	// Raw says that the message need not be JSON, Pad how many spaces follow it.
 	Raw bool
 	Pad int
-	// Event is the id of the event that the message came with, Primed that of the
+	// Event is the id of the event that the message comes with, Primed that of the
 	// event without a message that its stream began with. Unprimed says that the
 	// stream began with none.
 	Event, Primed string
@@ -74,8 +74,8 @@ func (f *Facts) Header(name string) (string, bool) {
 var allowed = map[Leg][]string{
 	ClientToBridge:   {"method", "route", "as", "on", "raw", "pad", string(HangUp)},
 	BridgeToClient:   {"status", "form", "on", "raw", "event", "primed", string(End)},
-	BridgeToUpstream: {"on", string(Abort)},
-	UpstreamToBridge: {"status", "form", "on", "raw", "pad", string(Cut), string(End)},
+	BridgeToUpstream: {"method", "as", "on", string(Abort)},
+	UpstreamToBridge: {"status", "form", "on", "raw", "pad", "event", string(Cut), string(End)},
 }
 
 func parseFacts(leg Leg, text string) (Facts, error) {

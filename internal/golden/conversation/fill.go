@@ -20,6 +20,10 @@ func (m *Matcher) Fill(leg Leg, in wire.Value) (wire.Value, error) {
 
 // FillText is [Matcher.Fill] for the value of a header.
 func (m *Matcher) FillText(in string) (string, error) {
+	if v, known := m.bound.values[ref{kindHandle, in}]; known {
+		text, _ := v.Text()
+		return text, nil
+	}
 	v, err := m.fill(place{leg: ClientToBridge}, wire.String(in))
 	text, _ := v.Text()
 	return text, err
@@ -34,7 +38,34 @@ func (m *Matcher) fill(p place, in wire.Value) (wire.Value, error) {
 			return "", fmt.Errorf("%s: %s stands for nothing yet", p.path, r.name)
 		}
 	}
-	return rebuild(in, p, m.fill)
+	out, err := rebuild(in, p, m.fill)
+	if err != nil || !in.IsObject() {
+		return out, err
+	}
+	return m.rename(p, out)
+}
+
+// rename gives the members of an object the names that placeholders stand for.
+func (m *Matcher) rename(p place, in wire.Value) (wire.Value, error) {
+	w, renamed := wire.Begin(nil), false
+	for member := range in.Members() {
+		r, isPlaceholder := p.keyed(member.Name)
+		if !isPlaceholder {
+			w.Copy(member)
+			continue
+		}
+		v, known := m.bound.values[r]
+		if !known {
+			return "", fmt.Errorf("%s: %s stands for nothing yet", p.path, r.name)
+		}
+		name, _ := v.Text()
+		w.Value(name, member.Value)
+		renamed = true
+	}
+	if !renamed {
+		return in, nil
+	}
+	return wire.Value(w.End()), nil
 }
 
 // rebuild returns v with every member and element replaced by change.
@@ -171,7 +202,7 @@ func (m *Matcher) named(p place, got wire.Value) wire.Value {
 		if !binds || r.kind != kind {
 			continue
 		}
-		if bound, known := m.bound.refs[kind+string(got)]; known {
+		if bound, known := m.bound.refs[m.bound.unique(kind, got)]; known {
 			if kind == kindHandle {
 				return wire.String(bound.name)
 			}

@@ -13,7 +13,7 @@ func bound(t *testing.T) *conversation.Matcher {
 	m := newMatcher()
 	for leg, pair := range map[conversation.Leg][2]wire.Value{
 		up:   {`{"id":9001,"params":{"_meta":{"progressToken":70001}}}`, `{"id":3,"params":{"_meta":{"progressToken":"t"}}}`},
-		down: {`{"result":{"taskId":"b.1","nextCursor":"<cursor:2>"}}`, `{"result":{"taskId":"hän\"dle","nextCursor":"c2"}}`},
+		down: {`{"result":{"taskId":"b.1","nextCursor":"<cursor:2>","inputRequests":{"<key:1>":{}}}}`, `{"result":{"taskId":"hän\"dle","nextCursor":"c2","inputRequests":{"elicit-7":{}}}}`},
 	} {
 		if diffs, err := m.Match(leg, pair[0], pair[1]); err != nil || len(diffs) > 0 {
 			t.Fatal(diffs, err)
@@ -32,6 +32,9 @@ func TestFill(t *testing.T) {
 	}{
 		{"c>b", `{"id":9001,"params":{"taskId":"b.1","cursor":"<cursor:2>"}}`, `{"id":9001,"params":{"taskId":"hän\"dle","cursor":"c2"}}`, ""},
 		{"c>b", `{"params":{"taskId":"garbage","arguments":{"taskId":"b.9"},"a":[1.0,{"\u0062":"<text>"}]}}`, `{"params":{"taskId":"garbage","arguments":{"taskId":"b.9"},"a":[1.0,{"\u0062":"<text>"}]}}`, ""},
+		{"c>b", `{"params":{"notifications":{"taskIds":["b.1","x"]},"inputResponses":{"<key:1>":{},"k":1}}}`, `{"params":{"notifications":{"taskIds":["hän\"dle","x"]},"inputResponses":{"elicit-7":{},"k":1}}}`, ""},
+		{"c>b", `{"params":{"inputResponses":{"<key:2>":{}}}}`, "", "params.inputResponses: <key:2> stands for nothing yet"},
+		{"u>b", `{"id":9001,"method":"ping"}`, `{"id":9001,"method":"ping"}`, ""},
 		{"c>b", `{"params":{"taskId":"b.2"}}`, "", "params.taskId: b.2 stands for nothing yet"},
 		{"c>b", `{"params":{"list":[0,"<cursor:3>"]}}`, "", "params.list[1]: <cursor:3> stands for nothing yet"},
 		{"u>b", `{"id":9001,"params":{"progressToken":70001,"_meta":{"io.modelcontextprotocol/subscriptionId":9001}}}`, `{"id":3,"params":{"progressToken":"t","_meta":{"io.modelcontextprotocol/subscriptionId":3}}}`, ""},

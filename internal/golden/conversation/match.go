@@ -134,7 +134,7 @@ func (c *comparison) object(p place, want, got wire.Value) {
 	left := members(got)
 	var order []int
 	for _, w := range members(want) {
-		i := indexMember(left, w.spelling)
+		i := c.indexMember(p, left, w)
 		at := p.member(w.Name)
 		if i < 0 {
 			c.differ(at, string(w.Value), nothing)
@@ -176,13 +176,35 @@ func members(v wire.Value) (all []member) {
 	return all
 }
 
-func indexMember(all []member, spelling string) int {
+// indexMember returns the member that a wanted one goes with, or -1. What a
+// placeholder for a name stands for is decided by the value beside it.
+func (c *comparison) indexMember(p place, all []member, want member) int {
+	r, isPlaceholder := p.keyed(want.Name)
 	for i, m := range all {
-		if !m.paired && m.spelling == spelling {
-			return i
+		switch {
+		case m.paired:
+		case !isPlaceholder:
+			if m.spelling == want.spelling {
+				return i
+			}
+		default:
+			trial := comparison{m: c.m, bound: c.bound.clone()}
+			trial.value(p.member(m.Name), want.Value, m.Value)
+			if len(trial.diffs) == 0 && c.named(r, m.Name) {
+				return i
+			}
 		}
 	}
 	return -1
+}
+
+// named reports whether a placeholder can stand for a name, and binds it if it is
+// one that comes back.
+func (c *comparison) named(r ref, name string) bool {
+	if !strings.Contains(r.name, ":") {
+		return true
+	}
+	return c.bound.bind(r, wire.String(name)) == ""
 }
 
 func elements(v wire.Value) (all []wire.Value) {

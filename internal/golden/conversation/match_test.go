@@ -98,56 +98,83 @@ func TestMatchUnknownMacro(t *testing.T) {
 	}
 }
 
+// bindingStep is one of several messages that are compared one after the other.
+type bindingStep struct {
+	leg       conversation.Leg
+	want, got wire.Value
+	diff      string
+}
+
+var bindingSteps = map[string][]bindingStep{
+	"G-9 an id is new": {
+		{up, `{"id":9001}`, `{"id":1}`, ""},
+		{up, `{"id":9002}`, `{"id":1}`, `id: want a value of its own, not that of 9001, got 1`},
+		{up, `{"id":9002}`, `{"id":"1"}`, ""},
+		{up, `{"id":9001}`, `{"id":"1"}`, `id: want 1, which 9001 stands for, got "1"`},
+		{up, `{"id":9003}`, `{"id":1.5}`, `id: want a string or an integer, got 1.5`},
+		{up, `{"id":9003}`, `{}`, `id: want 9003, got nothing`},
+	},
+	"G-9 a token is new": {
+		{up, `{"params":{"_meta":{"progressToken":1}}}`, `{"params":{"_meta":{"progressToken":7}}}`, ""},
+		{up, `{"params":{"_meta":{"progressToken":2}}}`, `{"params":{"_meta":{"progressToken":7}}}`, `params._meta.progressToken: want a value of its own, not that of 1, got 7`},
+	},
+	"ids and tokens are apart": {
+		{up, `{"id":1,"params":{"_meta":{"progressToken":1}}}`, `{"id":7,"params":{"_meta":{"progressToken":7}}}`, ""},
+	},
+	"A-H1 a handle stays": {
+		{down, `{"result":{"task":{"taskId":"b.1"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"b.1"}}}}`, `{"result":{"task":{"taskId":"h"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"i"}}}}`, `result._meta.io.modelcontextprotocol/related-task.taskId: want "h", which b.1 stands for, got "i"`},
+		{down, `{"taskId":"b.1"}`, `{"taskId":"h"}`, ""},
+		{down, `{"taskId":"b.2"}`, `{"taskId":"h"}`, `taskId: want a value of its own, not that of b.1, got "h"`},
+		{down, `{"taskId":"b.2"}`, `{"taskId":""}`, `taskId: want a string that is not empty, got ""`},
+	},
+	"a handle is none in user data, or upstream": {
+		{down, `{"structuredContent":{"taskId":"b.1"}}`, `{"structuredContent":{"taskId":"h"}}`, `structuredContent.taskId: want "b.1", got "h"`},
+		{up, `{"params":{"taskId":"b.1"}}`, `{"params":{"taskId":"h"}}`, `params.taskId: want "b.1", got "h"`},
+	},
+	"a named wildcard": {
+		{down, `{"a":"<cursor:2>","b":"<cursor:3>"}`, `{"a":"x","b":"y"}`, ""},
+		{down, `{"a":"<cursor:2>"}`, `{"a":"y"}`, `a: want "x", which <cursor:2> stands for, got "y"`},
+		{down, `{"a":"<cursor:4>"}`, `{"a":"x"}`, `a: want a value of its own, not that of <cursor:2>, got "x"`},
+		{down, `{"a":"<sid:2>"}`, `{"a":"x"}`, ""},
+		{down, `{"a":"<text:1>","b":"<text:2>"}`, `{"a":"x","b":"x"}`, ""},
+		{down, `{"a":"<int:1>","b":"<int:1>"}`, `{"a":1,"b":1}`, ""},
+		{down, `{"a":"<int:1>"}`, `{"a":2}`, `a: want 1, which <int:1> stands for, got 2`},
+		{down, `{"a":"<int:2>"}`, `{"a":"2"}`, `a: want an integer literal, got "2"`},
+		{down, `{"a":"<now:1>"}`, `{"a":"soon"}`, `a: want a time in RFC 3339, UTC, got "soon"`},
+	},
+	"a handle of direction B, in a filter": {
+		{down, `{"result":{"taskId":"h.1"}}`, `{"result":{"taskId":"x"}}`, ""},
+		{down, `{"params":{"notifications":{"taskIds":["h.1"]}}}`, `{"params":{"notifications":{"taskIds":["x"]}}}`, ""},
+		{down, `{"params":{"notifications":{"taskIds":["h.1"]}}}`, `{"params":{"notifications":{"taskIds":["y"]}}}`, `params.notifications.taskIds[0]: want "x", which h.1 stands for, got "y"`},
+	},
+	"the ids of a server's requests are its own": {
+		{up, `{"id":9001,"method":"x"}`, `{"id":0,"method":"x"}`, ""},
+		{up, `{"id":0,"result":{}}`, `{"id":0,"result":{}}`, ""},
+		{up, `{"id":0,"error":{}}`, `{"id":1,"error":{}}`, `id: want 0, got 1`},
+	},
+	"a request that is taken back": {
+		{up, `{"id":90,"method":"x"}`, `{"id":5,"method":"x"}`, ""},
+		{up, `{"method":"notifications/cancelled","params":{"requestId":90}}`, `{"method":"notifications/cancelled","params":{"requestId":5}}`, ""},
+		{up, `{"method":"notifications/cancelled","params":{"requestId":90}}`, `{"method":"notifications/cancelled","params":{"requestId":6}}`, `params.requestId: want 5, which 90 stands for, got 6`},
+	},
+	"keys": {
+		{down, `{"inputRequests":{"<key:1>":{"method":"a"},"<key:2>":{"method":"b"}}}`, `{"inputRequests":{"x":{"method":"b"},"y":{"method":"a"}}}`, ""},
+		{down, `{"inputRequests":{"<key:1>":{"method":"a"}}}`, `{"inputRequests":{"x":{"method":"a"}}}`, `inputRequests.<key:1>: want {"method":"a"}, got nothing`},
+		{down, `{"inputRequests":{"<key:3>":{}}}`, `{"inputRequests":{"x":{}}}`, `inputRequests.<key:3>: want {}, got nothing`},
+		{down, `{"inputRequests":{"<key>":{},"<key:2>":{}}}`, `{"inputRequests":{"x":{},"z":{}}}`, `inputRequests.<key:2>: want {}, got nothing`},
+		{down, `{"inputRequests":{"<key:2>":{},"<key>":{}}}`, `{"inputRequests":{"z":{},"x":{}}}`, ""},
+		{down, `{"a":{"<key:1>":1}}`, `{"a":{"y":1}}`, `a.<key:1>: want 1, got nothing`},
+	},
+	"nothing binds beside a difference": {
+		{down, `{"a":"<cursor:2>","b":1}`, `{"a":"x","b":2}`, `b: want 1, got 2`},
+		{down, `{"a":"<cursor:2>"}`, `{"a":"y"}`, ""},
+	},
+}
+
 // What stands for something is compared in steps: a value per step.
 func TestBindings(t *testing.T) {
 	t.Parallel()
-	type step struct {
-		leg       conversation.Leg
-		want, got wire.Value
-		diff      string
-	}
-	for name, steps := range map[string][]step{
-		"G-9 an id is new": {
-			{up, `{"id":9001}`, `{"id":1}`, ""},
-			{up, `{"id":9002}`, `{"id":1}`, `id: want a value of its own, not that of 9001, got 1`},
-			{up, `{"id":9002}`, `{"id":"1"}`, ""},
-			{up, `{"id":9001}`, `{"id":"1"}`, `id: want 1, which 9001 stands for, got "1"`},
-			{up, `{"id":9003}`, `{"id":1.5}`, `id: want a string or an integer, got 1.5`},
-			{up, `{"id":9003}`, `{}`, `id: want 9003, got nothing`},
-		},
-		"G-9 a token is new": {
-			{up, `{"params":{"_meta":{"progressToken":1}}}`, `{"params":{"_meta":{"progressToken":7}}}`, ""},
-			{up, `{"params":{"_meta":{"progressToken":2}}}`, `{"params":{"_meta":{"progressToken":7}}}`, `params._meta.progressToken: want a value of its own, not that of 1, got 7`},
-		},
-		"ids and tokens are apart": {
-			{up, `{"id":1,"params":{"_meta":{"progressToken":1}}}`, `{"id":7,"params":{"_meta":{"progressToken":7}}}`, ""},
-		},
-		"A-H1 a handle stays": {
-			{down, `{"result":{"task":{"taskId":"b.1"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"b.1"}}}}`, `{"result":{"task":{"taskId":"h"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"i"}}}}`, `result._meta.io.modelcontextprotocol/related-task.taskId: want "h", which b.1 stands for, got "i"`},
-			{down, `{"taskId":"b.1"}`, `{"taskId":"h"}`, ""},
-			{down, `{"taskId":"b.2"}`, `{"taskId":"h"}`, `taskId: want a value of its own, not that of b.1, got "h"`},
-			{down, `{"taskId":"b.2"}`, `{"taskId":""}`, `taskId: want a string that is not empty, got ""`},
-		},
-		"a handle is none in user data, or upstream": {
-			{down, `{"structuredContent":{"taskId":"b.1"}}`, `{"structuredContent":{"taskId":"h"}}`, `structuredContent.taskId: want "b.1", got "h"`},
-			{up, `{"params":{"taskId":"b.1"}}`, `{"params":{"taskId":"h"}}`, `params.taskId: want "b.1", got "h"`},
-		},
-		"a named wildcard": {
-			{down, `{"a":"<cursor:2>","b":"<cursor:3>"}`, `{"a":"x","b":"y"}`, ""},
-			{down, `{"a":"<cursor:2>"}`, `{"a":"y"}`, `a: want "x", which <cursor:2> stands for, got "y"`},
-			{down, `{"a":"<cursor:4>"}`, `{"a":"x"}`, `a: want a value of its own, not that of <cursor:2>, got "x"`},
-			{down, `{"a":"<sid:2>"}`, `{"a":"x"}`, ""},
-			{down, `{"a":"<text:1>","b":"<text:2>"}`, `{"a":"x","b":"x"}`, ""},
-			{down, `{"a":"<int:1>","b":"<int:1>"}`, `{"a":1,"b":1}`, ""},
-			{down, `{"a":"<int:1>"}`, `{"a":2}`, `a: want 1, which <int:1> stands for, got 2`},
-			{down, `{"a":"<int:2>"}`, `{"a":"2"}`, `a: want an integer literal, got "2"`},
-			{down, `{"a":"<now:1>"}`, `{"a":"soon"}`, `a: want a time in RFC 3339, UTC, got "soon"`},
-		},
-		"nothing binds beside a difference": {
-			{down, `{"a":"<cursor:2>","b":1}`, `{"a":"x","b":2}`, `b: want 1, got 2`},
-			{down, `{"a":"<cursor:2>"}`, `{"a":"y"}`, ""},
-		},
-	} {
+	for name, steps := range bindingSteps {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMatcher()
@@ -165,6 +192,22 @@ func TestBindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The ids of requests differ within a session, not beyond it.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	m := newMatcher()
+	for _, s := range []struct {
+		session string
+		want    wire.Value
+		ok      bool
+	}{{"a", `{"id":1}`, true}, {"b", `{"id":2}`, true}, {"b", `{"id":3}`, false}, {"a", `{"id":2}`, true}} {
+		m.Within(s.session)
+		if diffs, err := m.Match(up, s.want, `{"id":7}`); (len(diffs) == 0) != s.ok || err != nil {
+			t.Errorf("%s in %s: %v, %v", s.want, s.session, diffs, err)
+		}
 	}
 }
 

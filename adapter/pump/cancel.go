@@ -1,0 +1,116 @@
+package pump
+
+import (
+	"context"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// Cancel serves tasks/cancel (§4.22). A task that is over is acknowledged as well.
+func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller, handle string) (wire.Value, error) {
+	r, err := m.open(backend, caller, handle)
+	if err != nil {
+		return "", err
+	}
+	if !m.enter() {
+		return "", errStopped
+	}
+	defer m.work.Done()
+	rec, err := m.load(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case m.stands(&rec):
+	case r.kind == kindHosted:
+		err = m.cancelHosted(ctx, r, caller, rec)
+	default:
+		err = m.cancelTask(ctx, r, caller, &rec)
+	}
+	if err != nil {
+		return "", err
+	}
+	return wire.Value(m.Dialect.AppendAck(nil, wire.Value(rec.Info))), nil
+}
+
+// cancelTask asks the backend for the end of its task. It goes on if the client
+// leaves.
+func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec *record) error {
+	l, err := m.attend(r, rec, caller)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := m.bind(context.WithoutCancel(ctx), askTime, errAskTime)
+	defer cancel()
+	lease, err := l.lend(ctx, caller)
+	if err != nil {
+		return err
+	}
+	if !m.Dialect.Cancels(lease.About()) {
+		return m.giveUp(ctx, l, caller)
+	}
+	_, err = l.do(ctx, caller, port.TaskCancel, nil)
+	l.moved()
+	switch {
+	case err == nil:
+		return nil
+	case transient(err):
+		return err
+	case port.IsCode(err, jsonrpc.CodeMethodNotFound), port.IsCode(err, jsonrpc.CodeInvalidRequest):
+		return m.giveUp(ctx, l, caller)
+	case !unknownTask(err):
+		return m.told(port.TaskCancel, err)
+	}
+	// It is over, or there is no such task.
+	if _, err = l.do(ctx, caller, port.TaskGet, nil); err != nil {
+		_, err = m.failed(ctx, l, err)
+	}
+	return err
+}
+
+// giveUp is all that can be done at a backend that does not know cancellation:
+// whatever the task wants to know is refused, so that it can end.
+func (m *Manager) giveUp(ctx context.Context, l *live, caller port.Caller) error {
+	var open []ask
+	_, err := m.change(ctx, l.ref, func(rec *record) bool {
+		open = nil
+		if rec.Final || rec.Cancelling {
+			return false
+		}
+		for _, a := range rec.Asks {
+			if a.State == askOpen {
+				open = append(open, *a)
+			}
+		}
+		rec.drop(func(a *ask) bool { return a.State == askOpen })
+		rec.Cancelling = true
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	l.moved()
+	m.dismissAll(ctx, l, caller, open)
+	return nil
+}
+
+// dismissAll answers questions that nobody is going to answer.
+func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, open []ask) {
+	if len(open) == 0 {
+		return
+	}
+	lease, err := l.lend(ctx, caller)
+	if err != nil {
+		m.Logger.InfoContext(ctx, "backend's questions not answered", "error", port.Reason(err))
+		return
+	}
+	for i := range open {
+		if open[i].Place.Ticket == lease.Place().Ticket {
+			m.dismissal(ctx, said{lease.Session(), jsonrpc.Message{
+				Kind: jsonrpc.KindRequest, ID: wire.Value(open[i].ID), Method: open[i].Method,
+			}})
+		}
+	}
+}

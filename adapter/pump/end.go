@@ -1,0 +1,102 @@
+package pump
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// endTime is how long a backend may take to tell the end of a task that it says is
+// over (B-G1).
+const endTime = 5 * time.Second
+
+var errEndTime = &port.CauseError{Text: "the backend took too long to tell the end of a task", Public: port.TimedOut}
+
+// conclude puts the end of a task on record whose document says that it is over
+// (B-G1). The end is fetched once: backends forget a task that has been read.
+func (m *Manager) conclude(ctx context.Context, l *live, caller port.Caller, v view) (view, error) {
+	var end port.TaskEnd
+	if v.st.Status != port.TaskCancelled {
+		var err error
+		if end, err = m.end(ctx, l, caller, v.st); err != nil {
+			return m.failed(ctx, l, err)
+		}
+	}
+	rec, err := m.change(ctx, l.ref, func(rec *record) bool {
+		if rec.Final {
+			return false // somebody else was faster
+		}
+		rec.over(v.doc, end)
+		rec.lifetime(v.st)
+		if rec.Info == "" {
+			rec.Info = v.rec.Info
+		}
+		return true
+	})
+	if err != nil && !rec.Final {
+		return view{}, err
+	}
+	if err != nil {
+		// The end is known, and is kept here until the store takes it.
+		m.Logger.ErrorContext(ctx, "end of a task not recorded", "error", port.Reason(err))
+		return view{rec: rec, doc: rec.doc}, nil
+	}
+	l.moved()
+	m.dismiss(l)
+	return view{rec: rec, doc: rec.doc}, nil
+}
+
+// end returns how a task has ended that is over. Whoever waits for that already gets
+// it in a moment.
+func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.TaskState) (port.TaskEnd, error) {
+	ctx, cancel := m.bind(ctx, endTime, errEndTime)
+	defer cancel()
+	l.mu.Lock()
+	waiting := l.waiting
+	l.mu.Unlock()
+	if waiting != nil && waiting.holds() {
+		select {
+		case <-waiting.done:
+		case <-ctx.Done():
+			return port.TaskEnd{}, context.Cause(ctx)
+		}
+	}
+	l.mu.Lock()
+	known := l.fetched
+	l.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	result, err := l.do(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, 0) })
+	end := port.TaskEnd{Result: result}
+	if err != nil {
+		if end.Error, err = m.endedIn(ctx, l, caller, st, err); err != nil {
+			return port.TaskEnd{}, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fetched = &end
+	return end, nil
+}
+
+// endedIn returns the error that a task has ended in, or why that is not known. Some
+// backends say of a completed task that they have given its result before that it is
+// unknown (B-G6): whether it is the next look at it shows.
+func (m *Manager) endedIn(ctx context.Context, l *live, caller port.Caller, st port.TaskState, err error) (*jsonrpc.Error, error) {
+	var rpc *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil && !errors.As(err, &rpc):
+		return nil, context.Cause(ctx)
+	case transient(err), !errors.As(err, &rpc):
+		return nil, err
+	case st.Status == port.TaskCompleted && unknownTask(err):
+		if _, failed := l.do(ctx, caller, port.TaskGet, nil); failed != nil {
+			return nil, failed
+		}
+	}
+	return rpc, nil
+}

@@ -1,0 +1,172 @@
+package pump
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+)
+
+// waiting is this process's wait for the end of a task, on which the backend asks
+// its questions (B-I1).
+type waiting struct {
+	stop context.CancelFunc
+	// leads is closed once this process is the one that waits, done when it does not
+	// wait any more.
+	leads, done chan struct{}
+}
+
+// holds reports whether this process is the one that waits for the task.
+func (w *waiting) holds() bool {
+	select {
+	case <-w.leads:
+		return true
+	default:
+		return false
+	}
+}
+
+const (
+	// reopenFirst and reopenMax bound the pause before the wait for a task is begun
+	// again that has broken (B-I10).
+	reopenFirst = 500 * time.Millisecond
+	reopenMax   = 30 * time.Second
+)
+
+// await has this process wait for the end of a task that needs input, unless it does
+// or another one does. It reports whether it has just begun.
+func (m *Manager) await(l *live) bool {
+	ctx, stop := context.WithCancel(m.ctx)
+	w := &waiting{stop: stop, leads: make(chan struct{}), done: make(chan struct{})}
+	l.mu.Lock()
+	if l.waiting != nil || l.gone {
+		l.mu.Unlock()
+		stop()
+		return false
+	}
+	l.waiting = w
+	l.mu.Unlock()
+	run := func() {
+		defer stop()
+		m.wait(ctx, l, w)
+	}
+	if !m.spawn(run) {
+		stop()
+		return false
+	}
+	return true
+}
+
+// wait holds the task's lease and waits for its end.
+func (m *Manager) wait(ctx context.Context, l *live, w *waiting) {
+	defer func() {
+		l.mu.Lock()
+		if l.waiting == w {
+			l.waiting = nil
+		}
+		l.mu.Unlock()
+		close(w.done)
+	}()
+	held, token, drop, err := m.hold(ctx, l.ref)
+	if err != nil {
+		if !errors.Is(err, state.ErrHeld) && ctx.Err() == nil {
+			m.Logger.WarnContext(ctx, "end of a task not waited for", "error", port.Reason(err))
+		}
+		return // the next look at the task tries again
+	}
+	defer drop()
+	close(w.leads)
+	for pause := reopenFirst; ; pause = min(2*pause, reopenMax) {
+		if !m.opens(held, l, token) {
+			return
+		}
+		began := m.Env.Now()
+		if m.waitOnce(held, l, token) || held.Err() != nil {
+			return
+		}
+		if m.Env.Now().Sub(began) > reopenMax {
+			pause = reopenFirst
+		}
+		if env.Sleep(held, m.Env, m.jitter(pause)) != nil {
+			return
+		}
+	}
+}
+
+// opens puts on record that the wait begins, or begins again. What was asked in one
+// that has broken may be lost (B-I10). It reports false if there is nothing to wait
+// for.
+func (m *Manager) opens(ctx context.Context, l *live, token int64) bool {
+	going := false
+	_, err := m.change(ctx, l.ref, func(rec *record) bool {
+		going = !rec.Final && rec.Fence <= token && m.lives(rec)
+		if !going {
+			return false
+		}
+		rec.Lost = rec.Opened > 0
+		rec.Opened++
+		rec.Fence = token
+		return true
+	})
+	if err != nil && ctx.Err() == nil {
+		m.Logger.WarnContext(ctx, "end of a task not waited for", "error", port.Reason(err))
+	}
+	return err == nil && going
+}
+
+// waitOnce waits for the end of the task, and reports whether that is all: the task
+// is over or unknown, or the backend does not let anybody wait.
+func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
+	l.mu.Lock()
+	caller := l.caller
+	l.mu.Unlock()
+	result, err := l.do(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) })
+	var rpc *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil:
+		return true
+	case err == nil, !transient(err) && errors.As(err, &rpc):
+	default:
+		m.Logger.InfoContext(ctx, "wait for a task broken", "backend", l.ref.backend, "error", port.Reason(err))
+		return false
+	}
+	end := port.TaskEnd{Result: result, Error: rpc}
+	doc, err := l.do(ctx, caller, port.TaskGet, nil)
+	if err == nil {
+		var st port.TaskState
+		if st, err = m.Dialect.Read(doc); err == nil {
+			return m.ends(ctx, l, caller, view{doc: doc, st: st}, end)
+		}
+	}
+	if unknownTask(err) {
+		_, err = m.failed(ctx, l, err)
+	}
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		m.Logger.InfoContext(ctx, "end of a task not known", "backend", l.ref.backend, "error", port.Reason(err))
+	}
+	return !transient(err)
+}
+
+// ends puts the end of the task on record that the wait has brought. An error is asked
+// for again once the task is known to be over: some backends answer so as long as it
+// is not, because nobody can wait there. A result may be ahead of the state.
+func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view, end port.TaskEnd) bool {
+	l.mu.Lock()
+	if end.Error == nil {
+		l.fetched = &end
+	}
+	l.waiting = nil // or it would wait for itself
+	l.mu.Unlock()
+	if !v.st.Status.Terminal() {
+		l.answered(v.doc, v.st, l.happened())
+		return true
+	}
+	if _, err := m.conclude(ctx, l, caller, v); err != nil && ctx.Err() == nil {
+		m.Logger.InfoContext(ctx, "end of a task not recorded", "backend", l.ref.backend, "error", port.Reason(err))
+	}
+	return true
+}
