@@ -138,7 +138,9 @@ func TestStandingBroken(t *testing.T) {
 					x.hold()
 					return
 				}
-				x.stream("retry: 5000\n\n", tt.event)
+				x.stream("retry: 5000\n\n")
+				time.Sleep(100 * time.Millisecond)
+				x.stream(tt.event)
 				time.Sleep(time.Second)
 			}}
 			bubble(t, s, func(o *legacy.Options) { o.Limits.Result = 4000 }, func(t *testing.T, f *fake) {
