@@ -253,6 +253,43 @@ func TestLogAttribution(t *testing.T) {
 	})
 }
 
+// TestLogBesideTask: while a task lives in the session, nobody can tell whose a message
+// is that comes beside all requests (§3.4).
+func TestLogBesideTask(t *testing.T) {
+	levels(t, func(l *leveled) {
+		t := l.t
+		l.session.about = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"logging":{},"tasks":{"requests":{"tools":{"call":{}}}}}}`
+		do := l.session.do
+		l.session.do = func(ctx context.Context, call port.SessionCall) (wire.Value, error) {
+			const task = `"taskId":"t1","status":"working","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":60000`
+			switch call.Method {
+			case "tools/list":
+				return `{"tools":[{"name":"dig","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}`, nil
+			case "tools/call":
+				return `{"task":{` + task + `}}`, nil
+			case "tasks/get":
+				return `{` + task + `}`, nil
+			default:
+				return do(ctx, call)
+			}
+		}
+		out := l.cross.Request(t.Context(), &port.Exchange{
+			Backend: "basalt", Stream: &subscriber{},
+			Caller:  port.Caller{Principal: "p", Version: "2026-07-28", Capabilities: `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, Tasks: true},
+			Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "tools/call", Params: `{"name":"dig",` + novaMeta + `}}`},
+		})
+		if !out.Result.Get("taskId").Present() {
+			t.Fatalf("no task: %s %v", out.Result, out.Err)
+		}
+		a, end := l.begin("A", "debug")
+		l.announces("notifications/message", `{"level":"error","data":1}`)
+		if got := a.got(); len(got) != 0 {
+			t.Errorf("told %q", got)
+		}
+		end()
+	})
+}
+
 // stuckStream is a client that does not read.
 type stuckStream struct {
 	stream

@@ -40,7 +40,7 @@ func (d *Downgrade) Hear(h Heard) {
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
 	case legacy2025.NotificationMessage:
-		if sole := d.levels.sole(h.Session); sole != nil {
+		if sole := d.levels.sole(h.Session); sole != nil && !d.tasks.Lives(h.Backend, h.Session) {
 			sole.aside(h.Message)
 		}
 	case legacy2025.NotificationCancelled:

@@ -175,6 +175,7 @@ type world struct {
 	mu     sync.Mutex
 	lend   func(ctx context.Context) (listen.Lease, error)
 	leases int
+	closed bool // the hub, by the test
 }
 
 const everything = "tools list subscribe"
@@ -186,6 +187,10 @@ func bubble(t *testing.T, tasks listen.Tasks, test func(w *world)) {
 		w := &world{T: t}
 		w.hub = listen.New(listen.Options{Dialect: dialect{}, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Tasks: tasks})
 		test(w)
+		time.Sleep(time.Minute) // what is given up takes its time
+		if n := w.hub.Feeds(); n != 0 && !w.closed {
+			t.Errorf("%d sessions are not forgotten", n)
+		}
 		if err := w.hub.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("Close: %v", err)
 		}
@@ -282,7 +287,7 @@ func (w *world) listenTo(id string, filter port.ChangeFilter, fails error) *clie
 	c := &client{w: w, cancel: cancel, ended: make(chan port.Outcome, 1), fails: fails}
 	go func() {
 		c.ended <- w.hub.Listen(ctx, listen.Request{
-			Backend: "basalt", Caller: port.Caller{Tasks: true}, ID: jsonrpc.ID(id), Filter: filter, Authorization: "Bearer " + id,
+			Backend: "basalt", ID: jsonrpc.ID(id), Filter: filter, Authorization: "Bearer " + id,
 			Send: c.send,
 			Lease: func(ctx context.Context) (listen.Lease, error) {
 				w.mu.Lock()

@@ -148,7 +148,6 @@ func (f *feed) adjust(r *resource) {
 		default:
 			r.queued = false
 			if r.refs == 0 {
-				r.decide(false)
 				delete(f.resources, r.uri)
 			}
 			return

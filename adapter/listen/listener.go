@@ -135,7 +135,7 @@ const maxTries = 3
 
 // verify finds out which tasks the caller may be told of.
 func (l *listener) verify() {
-	if l.h.Tasks == nil || !l.r.Caller.Tasks {
+	if l.h.Tasks == nil {
 		return
 	}
 	l.tasks = distinct(l.r.Filter.TaskIDs, maxTasks, func(handle string) bool {

@@ -40,6 +40,22 @@ func TestSessionLost(t *testing.T) {
 			w.wantReleased(last, 2)
 		})
 	})
+	t.Run("§3.5 B5 what is granted stays so: what was refused is not asked for again", func(t *testing.T) {
+		bubble(t, nil, func(w *world) {
+			s := w.session("s", everything)
+			s.do = refuse("a://no")
+			a := w.listen("1", port.ChangeFilter{Tools: true, URIs: []string{"a://no", "a://x"}})
+			a.got()
+			next := w.session("next", "prompts subscribe")
+			close(s.lost)
+			a.want("1 tools made up", "1 updated a://x#made up")
+			w.wantAsked(next, "subscribe a://x")
+			next.say("updated", "a://no")
+			next.say("tools", "1")
+			a.want("1 tools 1")
+			a.leave()
+		})
+	})
 	t.Run("§3.5 B4 not to be replaced: a result, within half a minute", func(t *testing.T) {
 		bubble(t, nil, func(w *world) {
 			s := w.session("s", everything)

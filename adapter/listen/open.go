@@ -102,9 +102,6 @@ func (l *listener) subscribe(ctx context.Context) error {
 		}
 	}
 	l.refs = agreed
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	select {
 	case <-l.session.Lost():
 		return port.ErrSessionLost

@@ -109,6 +109,12 @@ func (m *Manager) in(backend string, session port.Session) []*live {
 	return all
 }
 
+// Lives reports whether a task lives in the session: what a backend says there beside
+// all requests may be about it.
+func (m *Manager) Lives(backend string, session port.Session) bool {
+	return len(m.in(backend, session)) > 0
+}
+
 // status takes what a backend has said of a task's state by itself. It has the weight
 // of an answer, if nothing is missing in it.
 func (m *Manager) status(backend string, session port.Session, about port.TaskSaid) {

@@ -47,7 +47,11 @@ func TestStanding(t *testing.T) {
 		})
 	})
 	t.Run("one whose head comes with the first event counts as offered, and is waited for once", func(t *testing.T) {
-		s := script{"GET": func(x *call) { time.Sleep(time.Minute); x.stream(event(note("a"))); x.hold() }}
+		s := script{"GET": func(x *call) {
+			time.Sleep(time.Minute)
+			x.stream(event(note("a")), "id: e1\nretry: 1000\n\n")
+			time.Sleep(time.Hour)
+		}}
 		bubble(t, s, nil, func(t *testing.T, f *fake) {
 			s := f.open()
 			offered, missed, took := stands(t, s)
@@ -58,6 +62,11 @@ func TestStanding(t *testing.T) {
 			if isClosed(missed) {
 				t.Error("it has missed something")
 			}
+			time.Sleep(time.Minute + 500*time.Millisecond)
+			if offered, _, took := stands(t, s); !offered || took != 500*time.Millisecond {
+				t.Errorf("broken: offered %t, took %v", offered, took)
+			}
+			s.Close(t.Context())
 		})
 	})
 }
@@ -129,7 +138,9 @@ func TestStandingBroken(t *testing.T) {
 					x.hold()
 					return
 				}
-				x.stream("retry: 5000\n\n", tt.event)
+				x.stream("retry: 5000\n\n")
+				time.Sleep(100 * time.Millisecond)
+				x.stream(tt.event)
 				time.Sleep(time.Second)
 			}}
 			bubble(t, s, func(o *legacy.Options) { o.Limits.Result = 4000 }, func(t *testing.T, f *fake) {
