@@ -39,10 +39,15 @@ func (d *Downgrade) CheckParams(ctx context.Context, x *port.Exchange, header fu
 	if err != nil {
 		return err
 	}
-	return matchHeaders(tool.Headers, x.Message.Params, header)
+	err = matchHeaders(tool.Headers, x.Message.Params, header)
+	if err != nil && tool.TaskSupport == legacy2025.TaskRequired && !x.Caller.Tasks && !b.DriveRequired {
+		return d.lacking(ctx, b, x, err)
+	}
+	return err
 }
 
-// matchHeaders checks the headers that mirror the arguments of a call.
+// matchHeaders checks the headers that mirror the arguments of a call. Its error is
+// -32020 (HTTP 400).
 func matchHeaders(mirrored []ext2026.ParamHeader, params wire.Value, header func(name string) []string) error {
 	var twice *ext2026.HeaderError
 	err := ext2026.MatchParamHeaders(mirrored, params.Get("arguments"), func(name string) (string, bool) {
@@ -65,25 +70,23 @@ func matchHeaders(mirrored []ext2026.ParamHeader, params wire.Value, header func
 	case !errors.As(err, &wrong):
 		return err
 	}
-	return d.mismatch(ctx, b, x, tool, wrong)
-}
-
-// mismatch is what is wrong with a call whose headers are: that its client lacks what
-// the tool takes comes first (§1.8).
-func (d *Downgrade) mismatch(ctx context.Context, b *LegacyBackend, x *port.Exchange, tool legacyTool, wrong *ext2026.HeaderError) error {
-	if tool.TaskSupport == legacy2025.TaskRequired && !x.Caller.Tasks && !b.DriveRequired {
-		lease, err := d.lease(ctx, b, x.Caller, false)
-		if err != nil {
-			return err
-		}
-		defer lease.Release()
-		if makesTasks(lease) {
-			return errTasks
-		}
-	}
 	return &port.StatusError{
 		Status: http.StatusBadRequest, Err: jsonrpc.NewError(ext2026.CodeHeaderMismatch, "Header mismatch: %s", wrong),
 	}
+}
+
+// lacking says that the client of a call with the wrong headers lacks what the tool
+// takes: that comes first (§1.8). It returns wrong where the backend makes no tasks.
+func (d *Downgrade) lacking(ctx context.Context, b *LegacyBackend, x *port.Exchange, wrong error) error {
+	lease, err := d.lease(ctx, b, x.Caller, false)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	if makesTasks(lease) {
+		return errTasks
+	}
+	return wrong
 }
 
 // tool returns what is known of the tool that a call names. It is looked up first
