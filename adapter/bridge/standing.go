@@ -50,12 +50,13 @@ func (d *Downgrade) Hear(h Heard) {
 	}
 }
 
-// hearProgress finds the request by its token, which no other has had (G-9).
+// hearProgress finds the request by its token, which no other has had (G-9). Since it
+// can be guessed, only the request's own session is believed.
 func (d *Downgrade) hearProgress(h Heard) {
 	d.mu.Lock()
 	hearer := d.hearers[h.Message.Params.Get(wire.MetaProgressToken)]
 	d.mu.Unlock()
-	if hearer != nil {
+	if hearer != nil && lent(hearer.session) == h.Session {
 		hearer.aside(h.Message)
 	}
 }

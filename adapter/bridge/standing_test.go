@@ -122,6 +122,23 @@ func TestProgressAside(t *testing.T) {
 	})
 }
 
+// TestProgressElsewhere: tokens can be guessed, but what is said in another session,
+// maybe of another backend, is not about the request (G-9, G-12).
+func TestProgressElsewhere(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+			d.cross.Hear(bridge.Heard{Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{
+				Kind: jsonrpc.KindNotification, Method: "notifications/progress",
+				Params: `{"progressToken":` + call.Params.Get("_meta").Get("progressToken") + `,"progress":1,"message":"forged"}`,
+			}})
+			return `{"prompts":[]}`, nil
+		}
+		if _, sent := d.request(d.t.Context(), "prompts/list", `{`+novaMeta+`,"progressToken":"t"}}`, `{}`); len(sent) > 0 {
+			d.t.Errorf("G-9 another session's progress was told: %q", sent)
+		}
+	})
+}
+
 const regional = `{"tools":[{"name":"dig","inputSchema":{"type":"object","properties":{"site":{"type":"string","x-mcp-header":"Site"},"depth":{"type":"integer","x-mcp-header":"Depth"}}}}]}`
 
 // TestCheckParams: the headers that mirror a call's arguments have to say what the
