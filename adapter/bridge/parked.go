@@ -228,7 +228,7 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	case task != nil: // it has been made in between
 		task.Ask(p.lease.Session(), msg)
 	case !ok:
-		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
 }
 
