@@ -357,6 +357,56 @@ func TestParkedCall(t *testing.T) {
 	})
 }
 
+// TestAskedTwice: what a backend says once more, on whatever stream, is one question;
+// an id that is used again is another (B-P1, PROTOCOL §9).
+func TestAskedTwice(t *testing.T) {
+	downgrade(t, func(d *down) {
+		ask := func(message string) jsonrpc.Message {
+			return jsonrpc.Message{
+				Kind: jsonrpc.KindRequest, ID: "0", Method: "elicitation/create",
+				Params: wire.Value(`{"message":"` + message + `","requestedSchema":{"type":"object","properties":{}}}`),
+			}
+		}
+		next := make(chan string)
+		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+			for message := range next {
+				call.OnMessage(ask(message))
+				d.session.hear(ask(message))
+			}
+			return `{"content":[]}`, nil
+		}
+		state := ""
+		step := func(answers, want string, messages ...string) {
+			d.t.Helper()
+			go func() {
+				for _, message := range messages {
+					next <- message
+				}
+			}()
+			retry := ""
+			if state != "" {
+				retry = `"inputResponses":` + answers + `,"requestState":` + state + `,`
+			}
+			out, _ := d.request(d.t.Context(), "tools/call", `{"name":"blast",`+retry+novaMeta+`}}`, `{"elicitation":{}}`)
+			state = string(out.Result.Get("requestState"))
+			got := ""
+			for m := range out.Result.Get("inputRequests").Members() {
+				got += m.Name + " " + string(m.Value.Get("params").Get("message")) + " "
+			}
+			if got != want {
+				d.t.Errorf("asked %s%v, want %s", got, out.Err, want)
+			}
+		}
+		step("", `elicitation-1 "a" `, "a")
+		step(`{"elicitation-1":{"action":"decline"}}`, `elicitation-2 "a" `, "a")
+		step(`{"elicitation-2":{"action":"decline"}}`, `elicitation-4 "c" `, "b", "c")
+		if said := d.session.heard(); len(said) != 2 {
+			d.t.Errorf("the backend was told %q", said)
+		}
+		close(next)
+	})
+}
+
 // TestParkedCallAbandoned: a client that leaves before it was asked has cancelled, and
 // one that does not come back has as well, later (B-P5, §1.7).
 func TestParkedCallAbandoned(t *testing.T) {

@@ -217,6 +217,10 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	}
 	p.mu.Lock()
 	task, key, ok := p.task, "", false
+	if task == nil && p.repeats(msg) {
+		p.mu.Unlock()
+		return
+	}
 	if task == nil {
 		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
 	}
@@ -241,7 +245,11 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			if err != nil {
 				return err
 			}
-			return p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result))
+			if err := p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result)); err != nil {
+				return err
+			}
+			p.answered(msg.ID, key)
+			return nil
 		},
 		Refuse: func(ctx context.Context) {
 			if msg.Method == ext2026.MethodElicitationCreate {
@@ -250,6 +258,32 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			}
 			p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
 		},
+	}
+}
+
+// repeats reports whether the backend says once more what it has asked already: on
+// another stream, or because the first has broken. An id that it uses again for
+// something else takes the first question back. The lock is held.
+func (p *parkable) repeats(msg jsonrpc.Message) bool {
+	key, open := p.keys[msg.ID]
+	if !open {
+		return false
+	}
+	if first := p.asking[key]; first.Method == msg.Method && first.Params == msg.Params {
+		return true
+	}
+	delete(p.asking, key)
+	p.call.Withdraw(key)
+	return false
+}
+
+// answered forgets a question: its id may be used again.
+func (p *parkable) answered(id jsonrpc.ID, key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.asking, key)
+	if p.keys[id] == key {
+		delete(p.keys, id)
 	}
 }
 
