@@ -166,6 +166,7 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 		return p.d.result(p.b, p.x, p.lease, raw)
 	}
 	if data, ok := needsURLs(err); ok {
+		p.lease.Linger() // it may tell when the user has been there
 		return p.d.urls(p.x, data, serverInfo(p.lease), p.round)
 	}
 	p.mu.Lock()
