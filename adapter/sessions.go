@@ -64,13 +64,12 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 
 // message takes what a backend says outside of exchanges.
 func (s *sessions) message(m *pool.Member, msg jsonrpc.Message) {
-	heard := bridge.Heard{Backend: s.be.cfg.Name, Session: m.Session(), Message: msg}
-	if holder := m.Holder(); holder != nil {
+	s.hear(bridge.Heard{Backend: s.be.cfg.Name, Session: m.Session(), Message: msg, Holder: func() func(jsonrpc.Message) {
+		holder := m.Holder()
 		s.mu.Lock()
-		heard.Holder = s.hearers[holder]
-		s.mu.Unlock()
-	}
-	s.hear(heard)
+		defer s.mu.Unlock()
+		return s.hearers[holder]
+	}})
 }
 
 func (s *sessions) lease(ctx context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {

@@ -22,7 +22,7 @@ func (d *down) says(holder func(jsonrpc.Message), msg string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Holder: holder, Message: read})
+	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Holder: func() func(jsonrpc.Message) { return holder }, Message: read})
 }
 
 // TestUnasked: what a backend asks when there is no call to ask it in is refused at
@@ -79,6 +79,44 @@ func TestHeldRoots(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if said := d.session.heard(); len(said) != 0 {
 			t.Errorf("B-U9 it was refused all the same: %q", said)
+		}
+	})
+}
+
+// TestHeldTooLate: roots that were asked for while a call was about to take the session
+// are asked in that call (B-U9).
+func TestHeldTooLate(t *testing.T) {
+	downgrade(t, func(d *down) {
+		looks := 0
+		var got []string
+		d.cross.Hear(bridge.Heard{
+			Backend: "basalt", Session: d.session, Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "roots/list"},
+			Holder: func() func(jsonrpc.Message) {
+				if looks++; looks == 1 {
+					return nil
+				}
+				return func(msg jsonrpc.Message) { got = append(got, msg.Method) }
+			},
+		})
+		if !slices.Equal(got, []string{"roots/list"}) {
+			d.t.Errorf("B-U9 the call heard %q", got)
+		}
+		time.Sleep(time.Minute)
+		if said := d.session.heard(); len(said) != 0 {
+			d.t.Errorf("B-U9 it was refused all the same: %q", said)
+		}
+	})
+}
+
+// TestHeldWithdrawn: a question that is taken back is answered no more (§1.7).
+func TestHeldWithdrawn(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.says(nil, `{"jsonrpc":"2.0","id":2,"method":"roots/list"}`)
+		d.says(nil, `{"jsonrpc":"2.0","id":3,"method":"roots/list"}`)
+		d.says(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		time.Sleep(time.Minute)
+		if said := d.session.heard(); len(said) != 1 || !strings.Contains(said[0], `"id":3,`) {
+			d.t.Errorf("§1.7 answered %q", said)
 		}
 	})
 }
