@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"sync"
 
 	"github.com/taskbridge/taskbridge/adapter/back/legacy"
@@ -102,7 +101,7 @@ func (s *sessions) lend(ctx context.Context, o bridge.LeaseOptions, get func() (
 	}
 	l, err := get()
 	if err != nil {
-		if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
+		if port.IsRefusal(err) {
 			s.be.era.Contradict()
 		}
 		return nil, err
