@@ -135,6 +135,12 @@ var errUnreachable = &port.UpstreamError{Op: "initialize", Err: errors.New("conn
 func downgrade(t *testing.T, test func(d *down)) {
 	t.Helper()
 	t.Parallel()
+	downgradeAlone(t, test)
+}
+
+// downgradeAlone is downgrade for a test that runs beside no other.
+func downgradeAlone(t *testing.T, test func(d *down)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
 		if err != nil {

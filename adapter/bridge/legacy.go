@@ -84,6 +84,9 @@ type DowngradeOptions struct {
 // (B-U2).
 const bridgeInfo = wire.Value(`{"name":"taskbridge","version":"0"}`)
 
+// maxHello bounds what a client says of itself, in bytes: each session of it keeps that.
+const maxHello = 64 << 10
+
 // lease finds a session for a caller.
 func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Caller, exclusive bool) (Lease, error) {
 	o, err := d.leaseOptions(b, caller)
@@ -103,6 +106,9 @@ func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) 
 	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
 	if err != nil {
 		return LeaseOptions{}, err
+	}
+	if len(capabilities)+len(caller.ClientInfo) > maxHello {
+		return LeaseOptions{}, wire.Wrong("params._meta", "less about the client")
 	}
 	o := LeaseOptions{
 		Hello: port.Hello{

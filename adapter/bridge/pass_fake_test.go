@@ -163,6 +163,12 @@ type passage struct {
 func passLegacy(t *testing.T, test func(t *testing.T, p *passage)) {
 	t.Helper()
 	t.Parallel()
+	passLegacyAlone(t, test)
+}
+
+// passLegacyAlone is passLegacy for a test that runs beside no other.
+func passLegacyAlone(t *testing.T, test func(t *testing.T, p *passage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := seal.New([][]byte{bytes.Repeat([]byte("s"), seal.SecretSize)}, rand.Reader)
 		if err != nil {

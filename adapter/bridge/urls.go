@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,7 @@ func (v *visits) announce(backend string, params wire.Value) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.telling[backend] = true
-	ch := v.of(visit{backend, id})
+	ch := v.of(visit{backend, strings.Clone(id)}) // not the message with it
 	select {
 	case <-ch:
 	default:
