@@ -414,6 +414,47 @@ func TestAskedTwice(t *testing.T) {
 	})
 }
 
+// TestHostedQuestion: a backend is not to blame for its silence while the client of a
+// task of the bridge has a question to answer (G-8, host_tasks).
+func TestHostedQuestion(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.backend.HostSlow, d.backend.HostGrace = true, time.Second
+		for _, after := range []time.Duration{0, 2 * time.Second} {
+			answers := make(chan time.Duration, 1)
+			d.session.do = func(ctx context.Context, call port.SessionCall) (wire.Value, error) {
+				if call.Method != "tools/call" {
+					return `{"tools":[]}`, nil
+				}
+				time.Sleep(after)
+				call.OnMessage(jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "0", Method: "elicitation/create", Params: `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`})
+				if err := env.Sleep(ctx, env.System(), 6*time.Minute); err != nil {
+					return "", err
+				}
+				answers <- time.Since(call.Waited())
+				return `{"content":[]}`, nil
+			}
+			out := d.taskCall(`{"elicitation":{}}`)
+			if out.Err != nil {
+				d.t.Fatal(out.Err)
+			}
+			if quiet := <-answers; quiet != 0 {
+				d.t.Errorf("asked after %v: %v of silence are held against the backend", after, quiet)
+			}
+		}
+	})
+}
+
+// taskCall makes a call of a client with these capabilities and tasks.
+func (d *down) taskCall(capabilities wire.Value) port.Outcome {
+	d.t.Helper()
+	var sent []string
+	return d.cross.Request(d.t.Context(), &port.Exchange{
+		Backend: "basalt", Stream: &stream{sent: &sent},
+		Caller:  port.Caller{Principal: "p", Version: "2026-07-28", Capabilities: capabilities, Tasks: true},
+		Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "tools/call", Params: `{"name":"dig",` + novaMeta + `}}`},
+	})
+}
+
 // TestParkedCallAbandoned: a client that leaves before it was asked has cancelled, and
 // one that does not come back has as well, later (B-P5, §1.7).
 func TestParkedCallAbandoned(t *testing.T) {

@@ -114,6 +114,7 @@ type parkable struct {
 	mu      sync.Mutex
 	keys    map[jsonrpc.ID]string      // of open questions, by the backend's id
 	asking  map[string]jsonrpc.Message // the requests of open questions, by key
+	handed  bool                       // the task was given some of them
 	refused *jsonrpc.Error             // what the client lacks, if the backend asked for it
 	making
 }
@@ -143,7 +144,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		return nil, err
 	}
 	p.call.Info = serverInfo(lease)
-	p.waited = p.call.Waited
+	p.waited = p.silentSince
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
 	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
 	lease.Hear(hear)
@@ -190,6 +191,9 @@ var kinds = map[string]string{
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	if p.handOn(msg) {
+		p.mu.Lock()
+		p.handed = true
+		p.mu.Unlock()
 		return
 	}
 	kind := kinds[msg.Method]
@@ -235,6 +239,19 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	case !ok:
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
+}
+
+// silentSince returns since when the backend's silence counts. The call of a task with a
+// question may wait for its answer as long as the task lives: whether that has come is not
+// known here.
+func (p *parkable) silentSince() time.Time {
+	p.mu.Lock()
+	handed := p.task != nil && (p.handed || len(p.asking) > 0)
+	p.mu.Unlock()
+	if handed {
+		return p.d.env.Now()
+	}
+	return p.call.Waited()
 }
 
 // question is a request of the backend as its client answers it.
