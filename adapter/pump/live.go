@@ -39,6 +39,8 @@ type live struct {
 	at          time.Time
 	stale, told bool
 	events      int
+	// needs is set while it is known to need input, by whatever said so last.
+	needs bool
 	// fetched is the end of a task that is over, until it is on record.
 	fetched *port.TaskEnd
 
@@ -256,6 +258,7 @@ func (l *live) answered(doc wire.Value, st port.TaskState, events int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.doc, l.st, l.at, l.stale, l.told = doc, st, l.m.Env.Now(), l.events != events, false
+	l.needs = st.Status == port.TaskInputRequired
 }
 
 // heard notes what the backend has said of the task by itself.
