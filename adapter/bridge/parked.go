@@ -112,10 +112,17 @@ type parkable struct {
 	*hearer
 
 	mu      sync.Mutex
-	keys    map[jsonrpc.ID]string      // of open questions, by the backend's id
-	asking  map[string]jsonrpc.Message // the requests of open questions, by key
-	refused *jsonrpc.Error             // what the client lacks, if the backend asked for it
+	keys    map[jsonrpc.ID]string // of open questions, by the backend's id
+	asking  map[string]asking     // the requests of open questions, by key
+	refused *jsonrpc.Error        // what the client lacks, if the backend asked for it
 	making
+}
+
+// asking is a request of the backend, and whether it was said aside: on the standing
+// stream of the session that the call has.
+type asking struct {
+	msg   jsonrpc.Message
+	aside bool
 }
 
 // begin sends the call. It goes on when the client has left with a question.
@@ -128,7 +135,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		lease.Release()
 		return nil, errUnserved
 	}
-	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]jsonrpc.Message)}
+	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]asking)}
 	p.hearer.withdraw = p.taken
 	if err := p.choose(ctx); err != nil {
 		lease.Release()
@@ -144,10 +151,10 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	}
 	p.call.Info = serverInfo(lease)
 	p.waited = p.call.Waited
-	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
-	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
-	lease.Hear(hear)
-	d.release(lease.Session(), hear)
+	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, asking{msg: msg}) }
+	aside := func(msg jsonrpc.Message) { p.aside(runCtx, msg) }
+	lease.Hear(aside)
+	d.release(lease.Session(), aside)
 	d.underWay(p)
 	d.lot.Go(func() {
 		defer lease.Release()
@@ -185,12 +192,22 @@ var kinds = map[string]string{
 	legacy2025.MethodRootsList:             "roots",
 }
 
-// asked takes a request of the backend. What is no question is refused, and so is
-// what the client has not declared; then the call goes on (B-P7, B-U7).
-func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
-	if p.handOn(msg) {
+// aside takes what the backend says on the standing stream of the call's session.
+func (p *parkable) aside(ctx context.Context, msg jsonrpc.Message) {
+	if msg.Kind == jsonrpc.KindRequest {
+		p.asked(ctx, asking{msg: msg, aside: true})
 		return
 	}
+	p.hearer.message(ctx, msg)
+}
+
+// asked takes a request of the backend. What is no question is refused, and so is
+// what the client has not declared; then the call goes on (B-P7, B-U7).
+func (p *parkable) asked(ctx context.Context, q asking) {
+	if p.handOn(q) {
+		return
+	}
+	msg := q.msg
 	kind := kinds[msg.Method]
 	if kind == "" {
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
@@ -221,12 +238,12 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
 	}
 	if ok {
-		p.keys[msg.ID], p.asking[key] = key, msg
+		p.keys[msg.ID], p.asking[key] = key, q
 	}
 	p.mu.Unlock()
 	switch {
 	case task != nil: // it has been made in between
-		task.Ask(p.lease.Session(), msg)
+		p.handTo(task, q)
 	case !ok:
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
 	}

@@ -50,7 +50,7 @@ type backend struct {
 	lastID  int
 	onCall  map[string]func(ctx context.Context, id string) (wire.Value, error) // in place of its own answers
 	answer  func(response wire.Value) error                                     // when it is given one
-	hearGet func(call port.SessionCall) // what it says ahead of its answer to "get"
+	hearGet func(call port.SessionCall)                                         // what it says ahead of its answer to "get"
 }
 
 // set changes the backend's behaviour.
