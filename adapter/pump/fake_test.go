@@ -515,3 +515,13 @@ func after(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
+
+// waits1 is the only request for the end of a task that is open.
+func (w *world) waits1() *waiter {
+	w.Helper()
+	open := w.backend.waits()
+	if len(open) != 1 {
+		w.Fatalf("%d requests wait, want one", len(open))
+	}
+	return open[0]
+}
