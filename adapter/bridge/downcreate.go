@@ -138,25 +138,40 @@ func (p *parkable) made() pump.Call {
 func (p *parkable) become(task *pump.Task) {
 	p.mu.Lock()
 	p.task = task
-	var moved []jsonrpc.Message
+	var moved []asking
 	for _, key := range p.call.Transfer() {
 		moved = append(moved, p.asking[key])
 	}
 	p.mu.Unlock()
-	for _, msg := range moved {
-		task.Ask(p.lease.Session(), msg)
+	for _, q := range moved {
+		p.handTo(task, q)
 	}
 }
 
+// handTo gives a request of the backend to the task that the call has become. Servers
+// ask for roots at start-up, on the standing stream: that is no question of a task at
+// the backend, and waits for another call (B-U9).
+func (p *parkable) handTo(task *pump.Task, q asking) {
+	session := p.lease.Session()
+	p.mu.Lock()
+	hosted := p.hosting != nil
+	p.mu.Unlock()
+	if q.aside && !hosted && q.msg.Method == legacy2025.MethodRootsList && (LegacyTasks{}).Said(q.msg).Task == "" {
+		p.d.hold(Heard{Backend: p.x.Backend, Session: session, Message: q.msg})
+		return
+	}
+	task.Ask(session, q.msg)
+}
+
 // handOn gives a request of the backend to the task that the call has become.
-func (p *parkable) handOn(msg jsonrpc.Message) bool {
+func (p *parkable) handOn(q asking) bool {
 	p.mu.Lock()
 	task := p.task
 	p.mu.Unlock()
 	if task == nil {
 		return false
 	}
-	task.Ask(p.lease.Session(), msg)
+	p.handTo(task, q)
 	return true
 }
 

@@ -113,6 +113,7 @@ func (h *hearer) cancel(ctx context.Context, why string) {
 // message takes what the backend sends ahead of its answer.
 func (h *hearer) message(ctx context.Context, msg jsonrpc.Message) {
 	switch {
+	case msg.Kind == jsonrpc.KindRequest && h.d.tasks.Heard(h.x.Backend, lent(h.session), msg, false): //nolint:contextcheck // of a task that it names, whatever the stream (B-I2)
 	case msg.Kind == jsonrpc.KindRequest && h.ask != nil:
 		h.ask(msg)
 	case msg.Kind == jsonrpc.KindRequest:

@@ -112,11 +112,18 @@ type parkable struct {
 	*hearer
 
 	mu      sync.Mutex
-	keys    map[jsonrpc.ID]string      // of open questions, by the backend's id
-	asking  map[string]jsonrpc.Message // the requests of open questions, by key
-	handed  bool                       // the task was given some of them
-	refused *jsonrpc.Error             // what the client lacks, if the backend asked for it
+	keys    map[jsonrpc.ID]string // of open questions, by the backend's id
+	asking  map[string]asking     // the requests of open questions, by key
+	handed  bool                  // the task was given some of them
+	refused *jsonrpc.Error        // what the client lacks, if the backend asked for it
 	making
+}
+
+// asking is a request of the backend, and whether it was said aside: on the standing
+// stream of the session that the call has.
+type asking struct {
+	msg   jsonrpc.Message
+	aside bool
 }
 
 // begin sends the call. It goes on when the client has left with a question.
@@ -129,7 +136,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		lease.Release()
 		return nil, errUnserved
 	}
-	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]jsonrpc.Message)}
+	p := &parkable{d: d, x: x, lease: lease, round: round, hearer: d.hearer(b, x, lease), keys: make(map[jsonrpc.ID]string), asking: make(map[string]asking)}
 	p.hearer.withdraw = p.taken
 	if err := p.choose(ctx); err != nil {
 		lease.Release()
@@ -145,10 +152,10 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 	}
 	p.call.Info = serverInfo(lease)
 	p.waited = p.silentSince
-	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
-	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
-	lease.Hear(hear)
-	d.release(lease.Session(), hear)
+	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, asking{msg: msg}) }
+	aside := func(msg jsonrpc.Message) { p.aside(runCtx, msg) }
+	lease.Hear(aside)
+	d.release(lease.Session(), aside)
 	d.underWay(p)
 	d.lot.Go(func() {
 		defer lease.Release()
@@ -187,15 +194,25 @@ var kinds = map[string]string{
 	legacy2025.MethodRootsList:             "roots",
 }
 
+// aside takes what the backend says on the standing stream of the call's session.
+func (p *parkable) aside(ctx context.Context, msg jsonrpc.Message) {
+	if msg.Kind == jsonrpc.KindRequest {
+		p.asked(ctx, asking{msg: msg, aside: true})
+		return
+	}
+	p.hearer.message(ctx, msg)
+}
+
 // asked takes a request of the backend. What is no question is refused, and so is
 // what the client has not declared; then the call goes on (B-P7, B-U7).
-func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
-	if p.handOn(msg) {
+func (p *parkable) asked(ctx context.Context, q asking) {
+	if p.handOn(q) {
 		p.mu.Lock()
 		p.handed = true
 		p.mu.Unlock()
 		return
 	}
+	msg := q.msg
 	kind := kinds[msg.Method]
 	if kind == "" {
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeMethodNotFound, "Method not found")
@@ -230,12 +247,12 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
 	}
 	if ok {
-		p.keys[msg.ID], p.asking[key] = key, msg
+		p.keys[msg.ID], p.asking[key] = key, q
 	}
 	p.mu.Unlock()
 	switch {
 	case task != nil: // it has been made in between
-		task.Ask(p.lease.Session(), msg)
+		p.handTo(task, q)
 	case !ok:
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
@@ -287,7 +304,7 @@ func (p *parkable) repeats(msg jsonrpc.Message) bool {
 	if !open {
 		return false
 	}
-	if first := p.asking[key]; first.Method == msg.Method && first.Params == msg.Params {
+	if first := p.asking[key].msg; first.Method == msg.Method && first.Params == msg.Params {
 		return true
 	}
 	delete(p.asking, key)

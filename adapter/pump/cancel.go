@@ -2,6 +2,7 @@ package pump
 
 import (
 	"context"
+	"errors"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -18,21 +19,22 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 		return "", errStopped
 	}
 	defer m.work.Done()
-	rec, err := m.load(ctx, r)
-	if err != nil {
-		return "", err
+	for tries := 1; ; tries++ {
+		rec, err := m.load(ctx, r)
+		switch {
+		case err != nil, m.stands(&rec):
+		case r.kind == kindHosted:
+			err = m.cancelHosted(ctx, r, caller, rec)
+		default:
+			err = m.cancelTask(ctx, r, caller, &rec)
+		}
+		switch {
+		case err == nil:
+			return wire.Value(m.Dialect.AppendAck(nil, wire.Value(rec.Info))), nil
+		case tries == leftTries || !errors.Is(err, errLeft): // or it has ended, just now
+			return "", err
+		}
 	}
-	switch {
-	case m.stands(&rec):
-	case r.kind == kindHosted:
-		err = m.cancelHosted(ctx, r, caller, rec)
-	default:
-		err = m.cancelTask(ctx, r, caller, &rec)
-	}
-	if err != nil {
-		return "", err
-	}
-	return wire.Value(m.Dialect.AppendAck(nil, wire.Value(rec.Info))), nil
 }
 
 // cancelTask asks the backend for the end of its task. It goes on if the client

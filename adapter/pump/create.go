@@ -86,23 +86,33 @@ func (m *Manager) created(r ref, rec *record) port.SessionTaskView {
 	return port.SessionTaskView{Handle: r.handle, FirstSeen: r.created, ServerInfo: wire.Value(rec.Info)}
 }
 
-// begin looks after a new task, in the session of its call, and puts it on record.
+// begin puts a new task on record, and then looks after it in the session of its call:
+// what the backend asks before is the call's.
 func (m *Manager) begin(ctx context.Context, r ref, rec *record, c Call) (*live, error) {
+	if err := m.save(ctx, r, rec); err != nil {
+		return nil, err
+	}
+	l, err := m.settle(ctx, r, rec, c)
+	if err != nil {
+		ctx, cancel := m.parting(ctx)
+		defer cancel()
+		m.forget(ctx, r, rec)
+	}
+	return l, err
+}
+
+// settle has this process look after a new task.
+func (m *Manager) settle(ctx context.Context, r ref, rec *record, c Call) (*live, error) {
 	lease, err := m.Sessions.Resume(ctx, r.backend, rec.maker(c.Caller), rec.Place)
 	if err != nil {
 		return nil, err
 	}
 	l, err := m.attend(r, rec, c.Caller)
 	if err == nil && !l.have(lease) {
-		err = errStopped
+		err = m.left()
 	}
 	if err != nil {
 		lease.Release()
-		return nil, err
-	}
-	// From here on it hears what the backend says of it.
-	if err := m.save(ctx, r, rec); err != nil {
-		m.dismiss(l)
 		return nil, err
 	}
 	return l, nil

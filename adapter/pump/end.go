@@ -18,6 +18,7 @@ var errEndTime = &port.CauseError{Text: "the backend took too long to tell the e
 // conclude puts the end of a task on record whose document says that it is over
 // (B-G1). The end is fetched once: backends forget a task that has been read.
 func (m *Manager) conclude(ctx context.Context, l *live, caller port.Caller, v view) (view, error) {
+	ctx = context.WithoutCancel(ctx) // nobody may be able to fetch it again
 	var end port.TaskEnd
 	if v.st.Status != port.TaskCancelled {
 		var err error
@@ -42,7 +43,7 @@ func (m *Manager) conclude(ctx context.Context, l *live, caller port.Caller, v v
 	if err != nil {
 		// The end is known, and is kept here until the store takes it.
 		m.Logger.ErrorContext(ctx, "end of a task not recorded", "error", port.Reason(err))
-		return view{rec: rec, doc: rec.doc}, nil
+		return view{rec: rec, doc: rec.doc, unkept: true}, nil
 	}
 	l.moved()
 	m.dismiss(l)
@@ -61,18 +62,23 @@ func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.
 		select {
 		case <-waiting.done:
 		case <-ctx.Done():
+			waiting.stop() // it may be broken: the next look asks anew
 			return port.TaskEnd{}, context.Cause(ctx)
 		}
 	}
 	l.mu.Lock()
-	known := l.fetched
+	known, early := l.fetched, l.early
 	l.mu.Unlock()
 	if known != nil {
 		return *known, nil
 	}
 	result, err := l.do(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, 0) })
 	end := port.TaskEnd{Result: result}
-	if err != nil {
+	switch {
+	case err == nil:
+	case early != nil && (ctx.Err() != nil || !transient(err)):
+		end = *early // which was given once
+	default:
 		if end.Error, err = m.endedIn(ctx, l, caller, st, err); err != nil {
 			return port.TaskEnd{}, err
 		}

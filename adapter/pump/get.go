@@ -16,11 +16,17 @@ type view struct {
 	rec record
 	doc wire.Value
 	st  port.TaskState
+	// unkept says that the end of the task is known here, and not on record yet.
+	unkept bool
 }
 
-// askPatience is how long the first sign of a task's questions waits for them: most
-// backends ask as soon as somebody listens.
-const askPatience = 100 * time.Millisecond
+const (
+	// askPatience is how long the first sign of a task's questions waits for them: most
+	// backends ask as soon as somebody listens.
+	askPatience = 100 * time.Millisecond
+	// leftTries is how often a task is looked for whose end others see at the same time.
+	leftTries = 3
+)
 
 // Get serves tasks/get: the face's rendering of the task's state now.
 func (m *Manager) Get(ctx context.Context, backend string, caller port.Caller, handle string) (wire.Value, error) {
@@ -58,16 +64,36 @@ func (m *Manager) shown(r ref, v *view, caller port.Caller) port.SessionTaskView
 // current returns the newest state of a task. Who watches it is content with what the
 // backend has said by itself; others have it asked, at most once per poll interval
 // (A-T21).
-func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, watching bool) (view, error) {
-	if rec, ok := m.ended.Get(r.serial); ok && m.lives(&rec) {
+func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, watching bool) (v view, err error) {
+	for range leftTries {
+		if v, err = m.look(ctx, r, caller, watching); !errors.Is(err, errLeft) {
+			break // or it has ended, just now
+		}
+	}
+	return v, err
+}
+
+// look is one attempt of [Manager.current]. It ends with [errLeft] when somebody else
+// has seen the end of the task meanwhile.
+func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, watching bool) (view, error) {
+	if rec, ok := m.ended.Get(r.serial); ok && m.lives(&rec) && !m.fades(&rec) {
 		return view{rec: rec, doc: rec.doc}, nil
 	}
 	rec, err := m.load(ctx, r)
+	if err == nil {
+		m.touch(ctx, r, &rec)
+	}
 	switch {
 	case err != nil:
 		return view{}, err
 	case m.stands(&rec):
-		m.ended.Add(r.serial, rec)
+		m.remember(r, &rec)
+		m.mu.Lock()
+		l := m.tasks[r.serial]
+		m.mu.Unlock()
+		if l != nil && l.calls() == nil {
+			m.dismiss(l) // another process has seen the end
+		}
 		return view{rec: rec, doc: rec.doc}, nil
 	case r.kind == kindHosted:
 		return m.hostedView(ctx, r, rec, caller)
@@ -89,11 +115,12 @@ func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, watchi
 		}()
 		return m.fetch(ctx, l, caller)
 	})
-	if err != nil || v.rec.Final {
-		return v, err
+	if err == nil && !v.rec.Final {
+		// The fetch may be older than an answer of this caller.
+		v.rec, err = m.load(ctx, r)
 	}
-	// The fetch may be older than an answer of this caller.
-	if v.rec, err = m.load(ctx, r); v.rec.Final {
+	if v.rec.Final && !v.unkept {
+		m.dismiss(l) // the end may have been seen by way of another
 		v.doc = v.rec.doc
 	}
 	return v, err
@@ -136,6 +163,7 @@ func (m *Manager) failed(ctx context.Context, l *live, cause error) (view, error
 	case err != nil:
 		return view{}, err
 	case m.stands(&rec):
+		m.dismiss(l)
 		return view{rec: rec, doc: rec.doc}, nil
 	}
 	m.forget(ctx, l.ref, &rec)
@@ -147,6 +175,7 @@ func (m *Manager) failed(ctx context.Context, l *live, cause error) (view, error
 func (m *Manager) taken(ctx context.Context, l *live, caller port.Caller, v view) (view, error) {
 	switch {
 	case v.rec.Final: // whatever the backend says now (B-G7)
+		m.dismiss(l)
 		v.doc = v.rec.doc
 		return v, nil
 	case v.st.Status.Terminal():

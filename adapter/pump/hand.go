@@ -46,7 +46,7 @@ func (m *Manager) handLater(l *live, caller port.Caller) {
 	}
 	if !m.spawn(func() {
 		defer done()
-		for pause := resendFirst; !m.handOver(m.ctx, l, caller); pause = min(2*pause, resendMax) {
+		for pause := resendFirst; !m.handOver(m.ctx, l, caller) && !l.left(); pause = min(2*pause, resendMax) {
 			if env.Sleep(m.ctx, m.Env, m.jitter(pause)) != nil {
 				return
 			}
@@ -89,7 +89,7 @@ func (m *Manager) handOver(ctx context.Context, l *live, caller port.Caller) boo
 	var todo []ask
 	_, err := m.change(ctx, l.ref, func(rec *record) bool {
 		todo = nil
-		if rec.Final || !m.lives(rec) {
+		if rec.Final {
 			return false
 		}
 		for _, a := range rec.Asks {

@@ -82,12 +82,12 @@ func (m *Manager) only(backend string, session port.Session) *live {
 	var found *live
 	for _, l := range all {
 		l.mu.Lock()
-		asks := l.waiting != nil
+		needs := l.needs
 		l.mu.Unlock()
 		switch {
-		case asks && found != nil:
+		case needs && found != nil:
 			return nil
-		case asks:
+		case needs:
 			found = l
 		}
 	}
@@ -132,6 +132,7 @@ func (m *Manager) status(backend string, session port.Session, about port.TaskSa
 	}
 	l.mu.Lock()
 	same := l.doc.Present() && l.st.Change == st.Change
+	l.needs = st.Status == port.TaskInputRequired
 	l.mu.Unlock()
 	switch {
 	case same: // some say everything twice
@@ -146,10 +147,18 @@ func (m *Manager) status(backend string, session port.Session, about port.TaskSa
 }
 
 // hear takes a message ahead of the answer to a request about a task. It belongs to
-// the task by where it was said. The token is that of the lease under which it was
-// asked for, or 0.
+// the task by where it was said, unless it names one that lives elsewhere. The token is
+// that of the lease under which it was asked for, or 0.
 func (m *Manager) hear(ctx context.Context, l *live, s said, token int64) {
-	if s.msg.Kind == jsonrpc.KindRequest {
-		m.question(ctx, l, s, token)
+	if s.msg.Kind != jsonrpc.KindRequest {
+		return
 	}
+	l.mu.Lock()
+	own := l.taskID
+	l.mu.Unlock()
+	if of := m.Dialect.Said(s.msg).Task; of != "" && of != own {
+		m.refuse(ctx, s, jsonrpc.CodeInvalidParams, "no such task is waited for here")
+		return
+	}
+	m.question(ctx, l, s, token)
 }

@@ -101,12 +101,16 @@ func (m *Manager) ran(l *live) {
 	}
 }
 
+// calls returns the hosted call of the task, if it is one of this process.
+func (l *live) calls() *hosted {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hosted
+}
+
 // cut ends the hosted call of a task, if there is one here.
 func (l *live) cut() {
-	l.mu.Lock()
-	call := l.hosted
-	l.mu.Unlock()
-	if call != nil {
+	if call := l.calls(); call != nil {
 		call.stop()
 	}
 }
@@ -170,9 +174,7 @@ func (m *Manager) hostedView(ctx context.Context, r ref, rec record, caller port
 	m.mu.Unlock()
 	runs := false
 	if l != nil {
-		l.mu.Lock()
-		runs = l.hosted != nil
-		l.mu.Unlock()
+		runs = l.calls() != nil
 	}
 	var err error
 	if !runs {
@@ -240,10 +242,7 @@ func (m *Manager) cancelHosted(ctx context.Context, r ref, caller port.Caller, r
 
 // stopCall ends the call of a hosted task, whichever process runs it.
 func (m *Manager) stopCall(ctx context.Context, l *live, caller port.Caller, rec *record) {
-	l.mu.Lock()
-	call := l.hosted
-	l.mu.Unlock()
-	if call != nil {
+	if call := l.calls(); call != nil {
 		call.stop()
 		return
 	}

@@ -39,8 +39,11 @@ type live struct {
 	at          time.Time
 	stale, told bool
 	events      int
-	// fetched is the end of a task that is over, until it is on record.
-	fetched *port.TaskEnd
+	// needs is set while it is known to need input, by whatever said so last.
+	needs bool
+	// fetched is the end of a task that is over, until it is on record. Early is one
+	// that came before anybody knew that it is over.
+	fetched, early *port.TaskEnd
 
 	waiting  *waiting // for the end of the task; nil while nobody does
 	handing  bool     // somebody sees to it that the backend gets its answers
@@ -50,26 +53,39 @@ type live struct {
 
 // attend returns the task among those that this process looks after.
 func (m *Manager) attend(r ref, rec *record, caller port.Caller) (*live, error) {
-	m.mu.Lock()
-	if m.closed {
+	for {
+		m.mu.Lock()
+		if m.closed {
+			m.mu.Unlock()
+			return nil, errStopped
+		}
+		l := m.tasks[r.serial]
+		if l == nil {
+			l = &live{m: m, ref: r, lending: make(chan struct{}, 1), giving: make(chan struct{}, 1), watchers: make(map[chan struct{}]struct{})}
+			m.tasks[r.serial] = l
+		}
 		m.mu.Unlock()
-		return nil, errStopped
+		if l.attended(rec, caller) {
+			return l, nil
+		} // it was dismissed in between
 	}
-	l := m.tasks[r.serial]
-	if l == nil {
-		l = &live{m: m, ref: r, lending: make(chan struct{}, 1), giving: make(chan struct{}, 1), watchers: make(map[chan struct{}]struct{})}
-		m.tasks[r.serial] = l
-	}
-	m.mu.Unlock()
+}
+
+// attended notes what is known of a task that somebody asks for. It reports false once
+// nobody looks after it.
+func (l *live) attended(rec *record, caller port.Caller) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.gone {
+		return false
+	}
 	l.taskID, l.caller = rec.TaskID, caller
 	l.expires = time.Time{}
 	if rec.Expires != 0 {
 		l.expires = time.UnixMilli(rec.Expires).Add(expiryGrace)
 	}
 	l.arm()
-	return l, nil
+	return true
 }
 
 // arm sets the time at which the task counts as over although nobody has said so.
@@ -77,9 +93,6 @@ func (m *Manager) attend(r ref, rec *record, caller port.Caller) (*live, error) 
 func (l *live) arm() {
 	if l.stop != nil {
 		l.stop()
-	}
-	if l.gone {
-		return
 	}
 	m := l.m
 	after := m.Times.Retention
@@ -146,7 +159,7 @@ func (l *live) lend(ctx context.Context, caller port.Caller) (port.LentSession, 
 	}
 	if !l.have(lease) {
 		lease.Release()
-		return nil, errStopped
+		return nil, l.m.left()
 	}
 	return lease, nil
 }
@@ -160,6 +173,13 @@ func (l *live) have(lease port.LentSession) bool {
 	}
 	l.lease, l.session, l.unpin = lease, lease.Session(), lease.Pin()
 	return true
+}
+
+// left reports whether this process looks after the task no more.
+func (l *live) left() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
 }
 
 // do makes a request about the task. Hear gets what the backend sends ahead of its
@@ -256,6 +276,7 @@ func (l *live) answered(doc wire.Value, st port.TaskState, events int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.doc, l.st, l.at, l.stale, l.told = doc, st, l.m.Env.Now(), l.events != events, false
+	l.needs = st.Status == port.TaskInputRequired
 }
 
 // heard notes what the backend has said of the task by itself.

@@ -45,8 +45,10 @@ type Times struct {
 }
 
 const (
-	// endedSize is how many tasks that are over are remembered beside the store.
-	endedSize = 4096
+	// endedSize is how many tasks that are over are remembered beside the store, unless
+	// one has more than endedBytes.
+	endedSize  = 4096
+	endedBytes = 64 << 10
 	// earlySize is how many tasks are remembered that a backend speaks of before it
 	// has answered the call that made them.
 	earlySize = 256
@@ -89,7 +91,17 @@ var (
 	errStopped = &port.CauseError{Text: "the bridge is shutting down", Public: "the bridge is shutting down"}
 	errParting = errors.New("the backend took too long")
 	errAskTime = &port.CauseError{Text: "the backend took too long to tell of a task", Public: port.TimedOut}
+	// errLeft says that this process has just stopped looking after a task.
+	errLeft = &port.CauseError{Text: "nobody looks after the task any more", Public: "the task is not to be had at the moment"}
 )
+
+// left is why a task is not looked after here any more.
+func (m *Manager) left() error {
+	if m.ctx.Err() != nil {
+		return errStopped
+	}
+	return errLeft
+}
 
 // ErrUnknown is the answer for a handle that is malformed, forged, expired,
 // another owner's, another backend's or another face's: they are

@@ -42,8 +42,12 @@ const (
 	askAnswered askState = "answered"
 )
 
-// maxAsks is how many questions of a task are on record at a time; more are refused.
-const maxAsks = 64
+const (
+	// maxAsks is how many questions of a task are on record at a time, and maxAskBytes
+	// how much they take there; more are refused.
+	maxAsks     = 64
+	maxAskBytes = 32 << 20
+)
 
 // verdict is what becomes of a backend's request.
 type verdict uint8
@@ -59,6 +63,13 @@ const (
 // returns, or was refused: because it is no question, because the client that made
 // the task has not declared it (B-I4), or because the task is over.
 func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
+	if !m.enter() {
+		return // the backend has it still, for the next process
+	}
+	defer m.work.Done()
+	// Once read it is nowhere else: it is kept even if nobody waits any more.
+	ctx, cancel := m.parting(ctx)
+	defer cancel()
 	kind := m.Dialect.Kind(s.msg.Method)
 	if kind == "" {
 		m.refuse(ctx, s, jsonrpc.CodeMethodNotFound, "Method not found")
@@ -89,7 +100,12 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 				code = jsonrpc.CodeInvalidParams
 			}
 		default:
-			what = rec.ask(kind, a, token)
+			a.Place, a.Opened = rec.Place, rec.Opened
+			a.Place.Ticket = s.session.Ticket()
+			if token != 0 && token < rec.Fence {
+				a.Opened-- // somebody else waits for this task by now
+			}
+			what = rec.ask(kind, a)
 			code, why = jsonrpc.CodeInternal, "too many questions at once"
 		}
 		return what == kept
@@ -113,21 +129,18 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 // ask puts a question on record. What the backend says once more, on another stream
 // or because the first has broken, is the same question; an id that is used again
 // for something else is a new one, and the old one cannot be answered any more.
-func (rec *record) ask(kind string, a *ask, token int64) verdict {
-	if token != 0 && token < rec.Fence {
-		return ignored // somebody else waits for this task by now, and is asked
-	}
-	a.Place, a.Opened = rec.Place, rec.Opened
+func (rec *record) ask(kind string, a *ask) verdict {
 	for i, old := range rec.Asks {
-		same := old.Method == a.Method && old.Params == a.Params
+		same, id := old.Method == a.Method && old.Params == a.Params, old.ID == a.ID
 		switch {
-		case old.ID == a.ID && same && old.State == askOpen && old.Place == a.Place:
+		case old.Place != a.Place:
+		case same && id && (old.State == askOpen || old.Opened == a.Opened), same && old.Opened > a.Opened:
 			return ignored
-		case same && old.Opened < a.Opened && old.Place == a.Place:
+		case same && old.Opened < a.Opened:
 			// Nobody knows whether the backend has heard what the first was told.
 			old.ID, old.Opened, old.Sending = a.ID, a.Opened, 0 // whoever sees it gives the answer again
 			return kept
-		case old.ID == a.ID && old.State == askOpen && old.Place == a.Place:
+		case id && old.State == askOpen:
 			rec.Asks = slices.Delete(rec.Asks, i, i+1)
 			return rec.add(kind, a)
 		}
@@ -136,7 +149,11 @@ func (rec *record) ask(kind string, a *ask, token int64) verdict {
 }
 
 func (rec *record) add(kind string, a *ask) verdict {
-	if len(rec.Asks) >= maxAsks {
+	size := len(a.Params) + len(a.Entry)
+	for _, old := range rec.Asks {
+		size += len(old.Params) + len(old.Entry)
+	}
+	if len(rec.Asks) >= maxAsks || size > maxAskBytes {
 		return refused
 	}
 	rec.Asked++

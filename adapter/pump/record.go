@@ -53,6 +53,7 @@ type record struct {
 
 	doc, result wire.Value
 	rev         state.Rev
+	until       time.Time // when the store forgets it
 }
 
 // failure is a JSON-RPC error on record.
@@ -110,8 +111,8 @@ func (m *Manager) stands(rec *record) bool { return rec.Final && m.lives(rec) }
 // make the bridge forget its task early.
 func (rec *record) lifetime(st port.TaskState) {
 	rec.Expires = 0
-	if st.TTL < 0 {
-		return
+	if st.TTL <= 0 {
+		return // real servers mean by 0 that there is none
 	}
 	from := time.UnixMilli(rec.Created)
 	if st.CreatedAt.After(from) {
@@ -147,7 +148,7 @@ func decodeRecord(stored state.Record) (record, error) {
 	if !found {
 		return record{}, fmt.Errorf("task record %s: want a header line", stored.Key)
 	}
-	rec := record{rev: stored.Rev}
+	rec := record{rev: stored.Rev, until: stored.Expires}
 	if err := json.Unmarshal(head, &rec); err != nil {
 		return record{}, fmt.Errorf("task record %s: %w", stored.Key, err)
 	}
@@ -167,15 +168,39 @@ func (m *Manager) save(ctx context.Context, r ref, rec *record) error {
 		return fmt.Errorf("write task record: %w", err)
 	}
 	value := append(append(append(head, '\n'), rec.doc...), rec.result...)
-	rev, err := m.Store.Put(ctx, state.Record{Key: recordKey(r), Value: value, Expires: m.recordExpiry(r, rec)}, state.IfRev(rec.rev))
+	until := m.recordExpiry(r, rec)
+	rev, err := m.Store.Put(ctx, state.Record{Key: recordKey(r), Value: value, Expires: until}, state.IfRev(rec.rev))
 	if err != nil {
 		return fmt.Errorf("write task record: %w", err)
 	}
-	rec.rev = rev
+	rec.rev, rec.until = rev, until
 	if m.stands(rec) {
-		m.ended.Add(r.serial, *rec)
+		m.remember(r, rec)
 	}
 	return nil
+}
+
+// remember keeps the record of a task that is over beside the store.
+func (m *Manager) remember(r ref, rec *record) {
+	if len(rec.doc)+len(rec.result) <= endedBytes {
+		m.ended.Add(r.serial, *rec)
+	}
+}
+
+// fades reports whether the record of a task without a lifetime has to be written
+// again, so that the store does not forget a task that is asked for.
+func (m *Manager) fades(rec *record) bool {
+	return rec.rev != 0 && rec.Expires == 0 && rec.until.Sub(m.Env.Now()) < m.Times.Retention/2
+}
+
+// touch has the store keep the record of a task that somebody asks for.
+func (m *Manager) touch(ctx context.Context, r ref, rec *record) {
+	if !m.fades(rec) {
+		return
+	}
+	if err := m.save(ctx, r, rec); err != nil && !errors.Is(err, state.ErrConflict) {
+		m.Logger.WarnContext(ctx, "task record not kept", "error", port.Reason(err)) // the next look tries again
+	}
 }
 
 // recordExpiry is when the store may forget a task.

@@ -103,7 +103,7 @@ func (m *Manager) wait(ctx context.Context, l *live, w *waiting) {
 func (m *Manager) opens(ctx context.Context, l *live, token int64) bool {
 	going := false
 	_, err := m.change(ctx, l.ref, func(rec *record) bool {
-		going = !rec.Final && rec.Fence <= token && m.lives(rec)
+		going = !rec.Final && rec.Fence <= token
 		if !going {
 			return false
 		}
@@ -134,12 +134,17 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 		m.Logger.InfoContext(ctx, "wait for a task broken", "backend", l.ref.backend, "error", port.Reason(err))
 		return false
 	}
-	end := port.TaskEnd{Result: result, Error: rpc}
+	if rpc == nil {
+		l.mu.Lock()
+		l.early = &port.TaskEnd{Result: result}
+		l.mu.Unlock()
+	}
 	doc, err := l.do(ctx, caller, port.TaskGet, nil)
 	if err == nil {
 		var st port.TaskState
 		if st, err = m.Dialect.Read(doc); err == nil {
-			return m.ends(ctx, l, caller, view{doc: doc, st: st}, end)
+			m.ends(ctx, l, caller, view{doc: doc, st: st})
+			return true
 		}
 	}
 	if unknownTask(err) {
@@ -148,25 +153,24 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	if err != nil && !errors.Is(err, ErrUnknown) {
 		m.Logger.InfoContext(ctx, "end of a task not known", "backend", l.ref.backend, "error", port.Reason(err))
 	}
-	return !transient(err)
+	return rpc == nil || !transient(err)
 }
 
-// ends puts the end of the task on record that the wait has brought. An error is asked
-// for again once the task is known to be over: some backends answer so as long as it
-// is not, because nobody can wait there. A result may be ahead of the state.
-func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view, end port.TaskEnd) bool {
+// ends puts the end of the task on record that the wait has brought, if the task is
+// over. Some backends answer with an error or anything as long as it is not, because
+// nobody can wait there; then they are asked again when it is.
+func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view) {
 	l.mu.Lock()
-	if end.Error == nil {
-		l.fetched = &end
+	if v.st.Status.Terminal() {
+		l.fetched = l.early
 	}
 	l.waiting = nil // or it would wait for itself
 	l.mu.Unlock()
 	if !v.st.Status.Terminal() {
 		l.answered(v.doc, v.st, l.happened())
-		return true
+		return
 	}
 	if _, err := m.conclude(ctx, l, caller, v); err != nil && ctx.Err() == nil {
 		m.Logger.InfoContext(ctx, "end of a task not recorded", "backend", l.ref.backend, "error", port.Reason(err))
 	}
-	return true
 }

@@ -27,10 +27,13 @@ func (m *Manager) Watch(ctx context.Context, backend string, caller port.Caller,
 	defer m.work.Done()
 	w := watcher{m: m, r: r, caller: caller, subscription: subscription, tell: tell}
 	for first := true; ctx.Err() == nil && m.ctx.Err() == nil; first = false {
-		news, stop := w.news(ctx)
+		l, news, stop := w.news(ctx)
 		over, pause := w.look(ctx, first)
 		if over {
 			stop()
+			if l != nil {
+				m.dismiss(l)
+			}
 			return
 		}
 		timer := m.Env.NewTimer(m.jitter(pause))
@@ -74,16 +77,16 @@ func (w *watcher) known(ctx context.Context) (view, bool) {
 }
 
 // news returns a channel that gets a value when something happens to the task.
-func (w *watcher) news(ctx context.Context) (<-chan struct{}, func()) {
+func (w *watcher) news(ctx context.Context) (l *live, news <-chan struct{}, stop func()) {
 	rec, err := w.m.load(ctx, w.r)
-	if err != nil {
-		return nil, func() {}
+	if err != nil || rec.Final {
+		return nil, nil, func() {}
 	}
-	l, err := w.m.attend(w.r, &rec, w.caller)
-	if err != nil {
-		return nil, func() {}
+	if l, err = w.m.attend(w.r, &rec, w.caller); err != nil {
+		return nil, nil, func() {}
 	}
-	return l.watch()
+	news, stop = l.watch()
+	return l, news, stop
 }
 
 // look looks at the task and tells what has changed; the first look is content with
