@@ -44,6 +44,33 @@ start() {
   PIDS+=($!)
 }
 
+# in_turns WIDTH LOG FUNCTION NAME...: runs FUNCTION NAME for every NAME, WIDTH of them at a time, each in a shell of its
+# own that stops what it started. Their output goes to LOG/NAME.txt ("/" as "-"), and from there to stdout, in this order.
+# Sets FAILED to the names whose FUNCTION did not return 0.
+in_turns() {
+  local width=$1 log=$2 function=$3 name
+  local -A running=()
+  shift 3
+  FAILED=()
+  mkdir -p "$log"
+  for name in "$@"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$width" ]; do sleep 0.2; done
+    (
+      PIDS=()
+      trap stop_all EXIT
+      trap 'exit 130' INT TERM
+      "$function" "$name"
+    ) >"$log/${name//\//-}.txt" 2>&1 </dev/null &
+    running[$name]=$!
+    PIDS+=($!)
+  done
+  for name in "$@"; do
+    wait "${running[$name]}" || FAILED+=("$name")
+    cat "$log/${name//\//-}.txt"
+  done
+  PIDS=()
+}
+
 free_port() {
   node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
 }
@@ -105,8 +132,12 @@ start_server() {
     demo-modern) start "$log" "$BRIDGE" demo modern --listen "127.0.0.1:$port" ;;
     modern-fixture) start "$log" node "$INTEROP/conformance/servers/modern-fixture.mjs" "$port" ;;
     fastmcp-tasks) start "$log" "$INTEROP/.venv/fastmcp/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
-    gosdk-modern)
-      start "$log" "$INTEROP/bin/everything-server" -stateless=true "-http=127.0.0.1:$port"
+    legacy-fixture) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" ;;
+    legacy-fixture-notasks) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" --no-tasks ;;
+    gosdk-modern | gosdk-legacy)
+      local stateless=true
+      [ "$name" = gosdk-modern ] || stateless=false
+      start "$log" "$INTEROP/bin/everything-server" "-stateless=$stateless" "-http=127.0.0.1:$port"
       SERVER_URL=http://127.0.0.1:$port/
       ;;
     *) die "no server $name" ;;
@@ -114,7 +145,7 @@ start_server() {
   wait_port "$port" "$log"
 }
 
-# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL.
+# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL and MODERN_URL.
 start_bridge() {
   local port log=$1
   shift
@@ -122,4 +153,5 @@ start_bridge() {
   start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: --backend "default=$SERVER_URL" "$@"
   wait_port "$port" "$log"
   LEGACY_URL=http://127.0.0.1:$port/legacy/default
+  MODERN_URL=http://127.0.0.1:$port/modern/default
 }

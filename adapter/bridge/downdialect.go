@@ -77,6 +77,7 @@ func (LegacyTasks) Said(msg jsonrpc.Message) port.TaskSaid {
 	var said port.TaskSaid
 	said.Task, _ = msg.Params.Get("_meta").Get(wire.MetaRelatedTask).Get("taskId").Text()
 	if msg.Kind != jsonrpc.KindNotification {
+		said.Unprompted = msg.Method == legacy2025.MethodRootsList // at start-up (B-U9)
 		return said
 	}
 	switch msg.Method {

@@ -77,9 +77,9 @@ func (d *Downgrade) hearRequest(h Heard) {
 	switch {
 	case hear != nil:
 		hear(h.Message)
-	case h.Message.Method == legacy2025.MethodRootsList:
-		d.hold(h) // some ask at start-up: it is no task's
 	case d.tasks.Heard(h.Backend, h.Session, h.Message, true): // of the only task there
+	case h.Message.Method == legacy2025.MethodRootsList:
+		d.hold(h)
 	case kinds[h.Message.Method] != "":
 		d.refuseAside(h, jsonrpc.CodeInvalidParams, "no request to ask this in")
 	default:

@@ -67,6 +67,9 @@ type TaskSaid struct {
 	Withdrawn jsonrpc.ID
 	// Progress says that the message is about the progress of something.
 	Progress bool
+	// Unprompted says that backends ask this by themselves too: of a task that it does
+	// not name it is only if that is known to need input.
+	Unprompted bool
 }
 
 // TaskEnd is how a task has ended: what the backend gave for its call.

@@ -13,6 +13,10 @@ import (
 // over (B-G1).
 const endTime = 5 * time.Second
 
+// waitTime is how much of it a wait that is open already may take: backends are there
+// that forget who waits, or look after them in steps, and answer the next who asks.
+const waitTime = time.Second
+
 var errEndTime = &port.CauseError{Text: "the backend took too long to tell the end of a task", Public: port.TimedOut}
 
 // conclude puts the end of a task on record whose document says that it is over
@@ -50,8 +54,8 @@ func (m *Manager) conclude(ctx context.Context, l *live, caller port.Caller, v v
 	return view{rec: rec, doc: rec.doc}, nil
 }
 
-// end returns how a task has ended that is over. Whoever waits for that already gets
-// it in a moment.
+// end returns how a task has ended that is over. Whoever waits for that already should
+// get it in a moment.
 func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.TaskState) (port.TaskEnd, error) {
 	ctx, cancel := m.bind(ctx, endTime, errEndTime)
 	defer cancel()
@@ -59,20 +63,26 @@ func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.
 	waiting := l.waiting
 	l.mu.Unlock()
 	if waiting != nil && waiting.holds() {
+		timer := m.Env.NewTimer(waitTime)
+		defer timer.Stop()
 		select {
 		case <-waiting.done:
+		case <-timer.C:
 		case <-ctx.Done():
 			waiting.stop() // it may be broken: the next look asks anew
 			return port.TaskEnd{}, context.Cause(ctx)
 		}
 	}
-	l.mu.Lock()
-	known, early := l.fetched, l.early
-	l.mu.Unlock()
-	if known != nil {
-		return *known, nil
+	if end, known := l.ended(); known {
+		return end, nil
 	}
 	result, err := l.do(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, 0) })
+	if end, known := l.ended(); known && err != nil {
+		return end, nil // the wait was faster
+	}
+	l.mu.Lock()
+	early := l.early
+	l.mu.Unlock()
 	end := port.TaskEnd{Result: result}
 	switch {
 	case err == nil:
@@ -87,6 +97,16 @@ func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.
 	defer l.mu.Unlock()
 	l.fetched = &end
 	return end, nil
+}
+
+// ended returns the end of the task that has been fetched and is not on record.
+func (l *live) ended() (port.TaskEnd, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fetched == nil {
+		return port.TaskEnd{}, false
+	}
+	return *l.fetched, true
 }
 
 // endedIn returns the error that a task has ended in, or why that is not known. Some

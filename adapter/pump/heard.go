@@ -47,7 +47,7 @@ func (m *Manager) Heard(backend string, session port.Session, msg jsonrpc.Messag
 	}
 	l := m.find(backend, session, about.Task)
 	if l == nil && about.Task == "" && anonymous {
-		l = m.only(backend, session)
+		l = m.only(backend, session, about.Unprompted)
 	}
 	if l == nil {
 		return false
@@ -73,10 +73,10 @@ func (m *Manager) find(backend string, session port.Session, taskID string) *liv
 }
 
 // only returns the task of the session that is asking, if it is the only one there,
-// or the only one that is known to need input.
-func (m *Manager) only(backend string, session port.Session) *live {
+// or the only one that is known to need input. Needy leaves the others out.
+func (m *Manager) only(backend string, session port.Session, needy bool) *live {
 	all := m.in(backend, session)
-	if len(all) == 1 {
+	if len(all) == 1 && !needy {
 		return all[0]
 	}
 	var found *live

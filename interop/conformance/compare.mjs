@@ -2,11 +2,12 @@
 //
 //   node compare.mjs RUN SUMMARY.json [--baseline FILE]
 //
-// baseline.json: {RUN: {revision, scenarios: how many there are, failing: {SCENARIO: reason}, informational: {SCENARIO:
-// reason}, warned: {SCENARIO: reason}}}. Exit 1 when a scenario fails or warns that is not listed, when a listed one no
+// baseline.json: {RUN: {revision, scenarios: how many there are, failing, informational, skipped, warned: {SCENARIO: reason}}},
+// and what measure.sh does with a run. Exit 1 when a scenario fails or warns that is not listed, when a listed one no
 // longer does (the lists must shrink with the bridge's progress) or did not run, when a scenario checked nothing, and when
 // there are fewer or more scenarios than the baseline says. An informational scenario looked at the answer and found that its
-// checks do not apply; it has not failed. The last line says MEETS or BELOW. Exit 2 when a file is no good.
+// checks do not apply, a skipped one has no checks yet; neither has failed. The last line says MEETS or BELOW. Exit 2 when a
+// file is no good.
 import fs from 'node:fs';
 import path from 'node:path';
 import { readOptions, usage } from '../drivers/options.mjs';
@@ -17,16 +18,26 @@ export function failureOf({ pass, failed, warned }) {
   return pass + warned.length === 0 ? 'no check ran (crash, time-out, or everything skipped)' : undefined;
 }
 
-/** Whether a scenario only looked at the answer, without a check that could fail. */
-const lookedOnly = r => r.failed.length === 0 && r.pass + r.warned.length === 0 && r.info > 0;
+const checkedNothing = r => r.failed.length === 0 && r.pass + r.warned.length === 0;
 
-/** What is wrong with one scenario, or undefined; `lists` are those of the baseline. */
-function problemOf(r, { failing = {}, informational = {}, warned = {} }) {
+/** How a scenario without any check that could fail shows that it ran, by the list that allows it. */
+const UNCHECKED = {
+  informational: r => checkedNothing(r) && r.info > 0,
+  skipped: r => checkedNothing(r) && r.info === 0 && r.skip > 0,
+};
+
+/** The list that allows a scenario to check nothing, or undefined. */
+const uncheckedBy = (r, baseline) => Object.keys(UNCHECKED).find(list => baseline[list]?.[r.scenario]);
+
+/** What is wrong with one scenario, or undefined. */
+function problemOf(r, baseline) {
+  const { failing = {}, warned = {} } = baseline;
   const name = r.scenario;
   const failure = failureOf(r);
-  if (informational[name]) {
-    if (lookedOnly(r)) return undefined;
-    return failure ? `listed as informational, but failed: ${name}: ${failure}` : `passes now, take it off the baseline: ${name}`;
+  const list = uncheckedBy(r, baseline);
+  if (list) {
+    if (UNCHECKED[list](r)) return undefined;
+    return failure ? `listed as ${list}, but failed: ${name}: ${failure}` : `passes now, take it off the baseline: ${name}`;
   }
   if (failing[name]) return failure ? undefined : `passes now, take it off the baseline: ${name}`;
   if (failure) return `new failure: ${name}: ${failure}`;
@@ -40,7 +51,7 @@ export function compare(baseline, { revision, results }) {
   if (revision !== baseline.revision) problems.push(`the summary is of revision ${revision}, not ${baseline.revision}`);
   const distinct = new Set(results.map(r => r.scenario)).size;
   if (distinct !== baseline.scenarios) problems.push(`${distinct} scenarios ran, not ${baseline.scenarios}`);
-  const listed = { ...baseline.failing, ...baseline.informational, ...baseline.warned };
+  const listed = { ...baseline.failing, ...baseline.informational, ...baseline.skipped, ...baseline.warned };
   const expected = [];
   for (const r of results) {
     const problem = problemOf(r, baseline);
@@ -50,7 +61,7 @@ export function compare(baseline, { revision, results }) {
   for (const scenario of Object.keys(listed)) {
     if (!results.some(r => r.scenario === scenario)) problems.push(`in the baseline, but did not run: ${scenario}`);
   }
-  const passed = results.filter(r => !failureOf(r) || lookedOnly(r)).length;
+  const passed = results.filter(r => !failureOf(r) || Object.values(UNCHECKED).some(ran => ran(r))).length;
   const { scenarios, failing = {} } = baseline;
   return { problems, expected, passed, scenarios, target: scenarios - Object.keys(failing).length };
 }

@@ -47,6 +47,17 @@ test('an informational scenario has run and did not fail', () => {
   assert.match(found([check('SUCCESS')])[0], /^passes now/);
 });
 
+test('a skipped scenario was skipped by the suite, and nothing else', () => {
+  const lenient = { ...baseline, skipped: { list: 'the suite has no checks yet' } };
+  const outcome = checks => compare(lenient, summary(passing('ping'), summarize('list', 'required', checks), failing('ask')));
+  assert.deepEqual(outcome([check('SKIPPED')]).problems, []);
+  assert.equal(outcome([check('SKIPPED')]).passed, 2);
+  assert.match(outcome(undefined).problems[0], /^listed as skipped, but failed: list/);
+  assert.match(outcome([check('INFO')]).problems[0], /^listed as skipped, but failed: list/);
+  assert.match(outcome([check('SKIPPED'), check('FAILURE')]).problems[0], /^listed as skipped, but failed: list/);
+  assert.match(outcome([check('SUCCESS'), check('SKIPPED')]).problems[0], /^passes now/);
+});
+
 test('a scenario that ran is needed for each listed failure', () => {
   assert.deepEqual(problems(summary(passing('ping'), passing('list'), passing('more'))), ['in the baseline, but did not run: ask']);
 });
@@ -95,7 +106,7 @@ test('the command exits 0, 1 or 2 and says whether the target is met', () => {
 
 test('every listed failure of the real baseline has a reason', () => {
   const real = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, 'baseline.json'), 'utf8'));
-  for (const { failing: listed, informational, warned } of Object.values(real)) {
-    for (const reason of Object.values({ ...listed, ...informational, ...warned })) assert.match(reason, /\w+ \w+/);
+  for (const { failing: listed, informational, skipped, warned } of Object.values(real)) {
+    for (const reason of Object.values({ ...listed, ...informational, ...skipped, ...warned })) assert.match(reason, /\w+ \w+/);
   }
 });

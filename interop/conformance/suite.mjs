@@ -1,18 +1,20 @@
 // suite.mjs - runs the official MCP conformance suite, one scenario after the other.
 //
-//   node suite.mjs server URL REVISION OUTDIR [SCENARIO...]        the suite's client calls the server at URL
-//   node suite.mjs client COMMAND REVISION OUTDIR [SCENARIO...]    the suite's server is called by COMMAND
+//   node suite.mjs server URL REVISION OUTDIR [SCENARIO...] [--without PREFIX]        the suite's client calls the server at URL
+//   node suite.mjs client COMMAND REVISION OUTDIR [SCENARIO...] [--without PREFIX]    the suite's server is called by COMMAND
 //
 // COMMAND gets the URL of the suite's server as its last argument, and the scenario in its environment
 // (MCP_CONFORMANCE_SCENARIO, _PROTOCOL_VERSION, _CONTEXT). REVISION (2025-11-25 or 2026-07-28) chooses the wire and, without
 // SCENARIOs, the suite's own list of scenarios for it, scored or not, less the authorization of clients (auth/): there the
-// suite's server names its own URL as the protected resource, which no client reaches through another server.
+// suite's server names its own URL as the protected resource, which no client reaches through another server. --without
+// leaves out the scenarios that begin with PREFIX.
 // Prints one line a scenario and writes OUTDIR/summary.json for compare.mjs; the suite's own output stays in OUTDIR/raw and
 // OUTDIR/log. Exit 0 whatever the scenarios say: compare.mjs judges. Exit 2 when the suite cannot be run. The suite needs
 // Node 22: this Node if it is new enough, else the one that npm installed beside it.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 
 const SCENARIO_LIMIT_MS = 60_000;
@@ -83,11 +85,15 @@ function runScenario(node, { role, target, revision, out, scenario }) {
   return findChecks(raw);
 }
 
-function main([role, target, revision, outDir, ...asked]) {
-  if (!outDir || !['server', 'client'].includes(role)) fail('usage: suite.mjs server|client URL|COMMAND REVISION OUTDIR [SCENARIO...]');
+function main() {
+  const { values, positionals } = parseArgs({ options: { without: { type: 'string' } }, allowPositionals: true });
+  const [role, target, revision, outDir, ...asked] = positionals;
+  if (!outDir || !['server', 'client'].includes(role))
+    fail('usage: suite.mjs server|client URL|COMMAND REVISION OUTDIR [SCENARIO...] [--without PREFIX]');
   const node = node22();
   const sets = scenarioSets(role, revision);
-  const scenarios = asked.length ? asked : Object.keys(sets);
+  const listed = Object.keys(sets).filter(scenario => !values.without || !scenario.startsWith(values.without));
+  const scenarios = asked.length ? asked : listed;
   const out = path.resolve(outDir);
   for (const dir of ['raw', 'log']) {
     fs.rmSync(path.join(out, dir), { recursive: true, force: true });
@@ -101,4 +107,4 @@ function main([role, target, revision, outDir, ...asked]) {
   fs.writeFileSync(path.join(out, 'summary.json'), `${JSON.stringify({ role, revision, results }, null, 1)}\n`);
 }
 
-if (process.argv[1] === import.meta.filename) main(process.argv.slice(2));
+if (process.argv[1] === import.meta.filename) main();
