@@ -231,6 +231,29 @@ func TestStates(t *testing.T) {
 	})
 }
 
+// TestStateExpires: a state has its time, even while its call has more (B-P2).
+func TestStateExpires(t *testing.T) {
+	bubble(t, func(w *world) {
+		c := w.begin()
+		w.ask(c, "a")
+		first := w.wantAsked(c, `elicit-1 "a"`)
+		c = w.resume(first.State, answer("elicit-1", "A"))
+		go func() {
+			time.Sleep(times.Park)
+			if _, _, err := w.lot.Resume(first.State, alice); err != nil {
+				w.Errorf("B-P2 in time: %v", err)
+			}
+			time.Sleep(time.Second)
+			if _, _, err := w.lot.Resume(first.State, alice); !errors.Is(err, park.ErrState) {
+				w.Errorf("B-P2 expired: %v", err)
+			}
+			c.End(port.Outcome{Result: `{}`})
+		}()
+		w.wantResult(c, `{}`)
+		w.want(`a: "A"`)
+	})
+}
+
 func TestAway(t *testing.T) {
 	bubble(t, func(w *world) {
 		c := w.begin()
