@@ -38,8 +38,8 @@ func TestHonoured(t *testing.T) {
 			r.back.sub = &subscription{ack: tt.ack}
 			stream, err := r.modern.Listen(t.Context(), "quarry", legacyCaller, asked)
 			if tt.fail {
-				if err == nil || !r.back.sub.closed {
-					t.Errorf("error %v, closed %v", err, r.back.sub.closed)
+				if err == nil || !r.back.sub.closed.Load() {
+					t.Errorf("error %v, closed %v", err, r.back.sub.closed.Load())
 				}
 				return
 			}
@@ -49,10 +49,10 @@ func TestHonoured(t *testing.T) {
 			if d := cmp.Diff(tt.want, stream.Honoured()); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}
-			if r.back.sub.closed {
+			if r.back.sub.closed.Load() {
 				t.Error("closed")
 			}
-			if stream.Close(); !r.back.sub.closed {
+			if stream.Close(); !r.back.sub.closed.Load() {
 				t.Error("not closed")
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func (b *back) Listen(_ context.Context, call port.Call) (port.Subscription, err
 type subscription struct {
 	ack    wire.Value
 	notes  []jsonrpc.Message
-	closed bool
+	closed atomic.Bool
 }
 
 // Acknowledged implements [port.Subscription].
@@ -79,7 +80,7 @@ func (s *subscription) Next() (jsonrpc.Message, error) {
 }
 
 // Close implements [port.Subscription].
-func (s *subscription) Close() { s.closed = true }
+func (s *subscription) Close() { s.closed.Store(true) }
 
 // rig is a crossing in front of one scripted backend.
 type rig struct {

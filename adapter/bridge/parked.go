@@ -114,6 +114,7 @@ type parkable struct {
 	mu      sync.Mutex
 	keys    map[jsonrpc.ID]string // of open questions, by the backend's id
 	asking  map[string]asking     // the requests of open questions, by key
+	handed  bool                  // the task was given some of them
 	refused *jsonrpc.Error        // what the client lacks, if the backend asked for it
 	making
 }
@@ -150,7 +151,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		return nil, err
 	}
 	p.call.Info = serverInfo(lease)
-	p.waited = p.call.Waited
+	p.waited = p.silentSince
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, asking{msg: msg}) }
 	aside := func(msg jsonrpc.Message) { p.aside(runCtx, msg) }
 	lease.Hear(aside)
@@ -173,6 +174,7 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 		return p.d.result(p.b, p.x, p.lease, raw)
 	}
 	if data, ok := needsURLs(err); ok {
+		p.lease.Linger() // it may tell when the user has been there
 		return p.d.urls(p.x, data, serverInfo(p.lease), p.round)
 	}
 	p.mu.Lock()
@@ -205,6 +207,9 @@ func (p *parkable) aside(ctx context.Context, msg jsonrpc.Message) {
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, q asking) {
 	if p.handOn(q) {
+		p.mu.Lock()
+		p.handed = true
+		p.mu.Unlock()
 		return
 	}
 	msg := q.msg
@@ -234,6 +239,10 @@ func (p *parkable) asked(ctx context.Context, q asking) {
 	}
 	p.mu.Lock()
 	task, key, ok := p.task, "", false
+	if task == nil && p.repeats(msg) {
+		p.mu.Unlock()
+		return
+	}
 	if task == nil {
 		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
 	}
@@ -245,8 +254,21 @@ func (p *parkable) asked(ctx context.Context, q asking) {
 	case task != nil: // it has been made in between
 		p.handTo(task, q)
 	case !ok:
-		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
+}
+
+// silentSince returns since when the backend's silence counts. The call of a task with a
+// question may wait for its answer as long as the task lives: whether that has come is not
+// known here.
+func (p *parkable) silentSince() time.Time {
+	p.mu.Lock()
+	handed := p.task != nil && (p.handed || len(p.asking) > 0)
+	p.mu.Unlock()
+	if handed {
+		return p.d.env.Now()
+	}
+	return p.call.Waited()
 }
 
 // question is a request of the backend as its client answers it.
@@ -258,7 +280,11 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			if err != nil {
 				return err
 			}
-			return p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result))
+			if err := p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result)); err != nil {
+				return err
+			}
+			p.answered(msg.ID, key)
+			return nil
 		},
 		Refuse: func(ctx context.Context) {
 			if msg.Method == ext2026.MethodElicitationCreate {
@@ -267,6 +293,32 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			}
 			p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
 		},
+	}
+}
+
+// repeats reports whether the backend says once more what it has asked already: on
+// another stream, or because the first has broken. An id that it uses again for
+// something else takes the first question back. The lock is held.
+func (p *parkable) repeats(msg jsonrpc.Message) bool {
+	key, open := p.keys[msg.ID]
+	if !open {
+		return false
+	}
+	if first := p.asking[key]; first.msg.Method == msg.Method && first.msg.Params == msg.Params {
+		return true
+	}
+	delete(p.asking, key)
+	p.call.Withdraw(key)
+	return false
+}
+
+// answered forgets a question: its id may be used again.
+func (p *parkable) answered(id jsonrpc.ID, key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.asking, key)
+	if p.keys[id] == key {
+		delete(p.keys, id)
 	}
 }
 

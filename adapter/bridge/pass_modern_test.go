@@ -351,7 +351,7 @@ func TestPassModernListen(t *testing.T) {
 				`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"`+mine+`","status":"working","_meta":{`+ownID+`,"com.acme/k":1.0}}}`,
 				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{`+ownID+`}}}`,
 				`{"jsonrpc":"2.0","method":"notifications/com.acme","params":{"_meta":{`+ownID+`}}}`)
-			if !sub.closed {
+			if !sub.closed.Load() {
 				t.Error("the subscription is left open")
 			}
 		})
@@ -402,8 +402,8 @@ func TestPassModernListenEnds(t *testing.T) {
 			r.back.err, r.back.sub = nil, &subscription{ack: `{"notifications":{}}`}
 			x, stream = r.request(t, "alice", "subscriptions/listen", `{"notifications":{},"_meta":{`+recentMeta+`}}`)
 			stream.gone = errors.New("gone")
-			if out := r.pass.Request(t.Context(), x); !errors.Is(out.Err, stream.gone) || !r.back.sub.closed {
-				t.Errorf("outcome %v, closed %v", out, r.back.sub.closed)
+			if out := r.pass.Request(t.Context(), x); !errors.Is(out.Err, stream.gone) || !r.back.sub.closed.Load() {
+				t.Errorf("outcome %v, closed %v", out, r.back.sub.closed.Load())
 			}
 		})
 	})
