@@ -34,6 +34,7 @@ type job struct {
 // waiter is a request for the end of a task that the backend has not answered.
 type waiter struct {
 	id   string // of the task
+	rid  string // of the request
 	call port.SessionCall
 	brk  chan error // breaks the request
 }
@@ -114,12 +115,12 @@ func (b *backend) note(format string, args ...any) {
 func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, error) {
 	id, _ := call.Params.Text()
 	b.note("%s %s", call.Method, id)
+	b.mu.Lock()
+	b.lastID++
+	rid := string(jsonrpc.IntID(int64(b.lastID)))
+	b.mu.Unlock()
 	if call.OnID != nil {
-		b.mu.Lock()
-		b.lastID++
-		n := b.lastID
-		b.mu.Unlock()
-		call.OnID(jsonrpc.IntID(int64(n)))
+		call.OnID(jsonrpc.ID(rid))
 	}
 	b.mu.Lock()
 	j, own, hear := b.jobs[id], b.onCall[call.Method], b.hearGet
@@ -133,7 +134,7 @@ func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, er
 	case j == nil:
 		return "", errNoTask
 	case call.Method == "result":
-		return b.wait(ctx, call, j)
+		return b.wait(ctx, call, rid, j)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,8 +149,8 @@ func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, er
 }
 
 // wait keeps a request open until its task is over.
-func (b *backend) wait(ctx context.Context, call port.SessionCall, j *job) (wire.Value, error) {
-	w := &waiter{id: j.ID, call: call, brk: make(chan error, 1)}
+func (b *backend) wait(ctx context.Context, call port.SessionCall, rid string, j *job) (wire.Value, error) {
+	w := &waiter{id: j.ID, rid: rid, call: call, brk: make(chan error, 1)}
 	b.set(func(b *backend) { b.waiters = append(b.waiters, w) })
 	defer b.set(func(b *backend) {
 		b.waiters = slices.DeleteFunc(b.waiters, func(other *waiter) bool { return other == w })

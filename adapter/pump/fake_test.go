@@ -226,7 +226,7 @@ func bubble(t *testing.T, f func(w *world)) {
 			},
 			times: pump.Times{
 				PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second,
-				HostedPoll: time.Second, MinTTL: time.Minute, MaxTTL: 24 * hour, Retention: 168 * hour,
+				HostedPoll: time.Second, MinTTL: time.Minute, MaxTTL: 24 * hour, Retention: 8 * hour,
 			},
 		}
 		w.process = w.launch()

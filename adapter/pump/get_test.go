@@ -438,14 +438,14 @@ func TestLifetimes(t *testing.T) {
 	t.Run("PEERS a lifetime of 0 is none", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			_, h := w.adopts(alice, w.jobOf(doc{ID: "t1", TTL: ms(0)}))
-			after(100 * hour)
+			after(7 * hour)
 			w.wantPinned(1)
 			w.backend.completes("t1")
 			if f := w.wantGet(h, port.TaskCompleted); f.TTL == nil || *f.TTL != 0 {
 				w.Errorf("shown %+v", f)
 			}
 			w.backend.was()
-			after(100 * hour)
+			after(7 * hour)
 			w.wantGet(h, port.TaskCompleted)
 			w.wantAsked()
 		})
@@ -458,8 +458,8 @@ func TestLifetimes(t *testing.T) {
 			w.backend.completes("t2")
 			w.wantGet(over, port.TaskCompleted)
 			w.cancels(open) // which is known to the record alone
-			for range 12 {
-				after(100 * hour)
+			for range 4 {
+				after(5 * hour)
 				w.wantGet(open, port.TaskWorking)
 				w.wantGet(over, port.TaskCompleted)
 			}

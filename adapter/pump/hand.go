@@ -9,7 +9,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
-	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 const (
@@ -123,7 +122,7 @@ func (m *Manager) give(ctx context.Context, l *live, caller port.Caller, a *ask)
 	if err == nil {
 		err = port.ErrSessionLost
 		if lease.Place().Ticket == a.Place.Ticket {
-			err = lease.Session().Respond(ctx, jsonrpc.AppendResult(nil, wire.Value(a.ID), []byte(a.Answer)))
+			err = lease.Session().Respond(ctx, a.response())
 		}
 	}
 	if err != nil {

@@ -256,3 +256,21 @@ func (m *Manager) stopCall(ctx context.Context, l *live, caller port.Caller, rec
 	}
 	m.dismiss(l)
 }
+
+// dismissAll answers the questions of a hosted task that nobody is going to answer.
+func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, open []ask) {
+	if len(open) == 0 {
+		return
+	}
+	lease, err := l.lend(ctx, caller)
+	if err != nil {
+		m.Logger.InfoContext(ctx, "backend's questions not answered", "error", port.Reason(err))
+		return
+	}
+	for i := range open {
+		if open[i].Place.Ticket == lease.Place().Ticket {
+			m.dismissAsk(&open[i])
+			m.respond(ctx, said{session: lease.Session()}, open[i].response())
+		}
+	}
+}

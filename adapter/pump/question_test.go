@@ -117,7 +117,7 @@ func TestQuestions(t *testing.T) {
 	t.Run("B-I3 nor larger", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
-			large := strings.Repeat("x", 10<<20)
+			large := strings.Repeat("x", 5<<20)
 			w.hands("t1", ask("0", "elicit", "", large))
 			w.hands("t1", ask("1", "elicit", "", "more "+large))
 			w.hands("t1", ask("2", "elicit", "", "name?"))
