@@ -46,6 +46,7 @@ type faulty struct {
 	dead   bool                                              // the process has been killed
 	put    func(ctx context.Context, rec state.Record) error // before a write
 	wrote  func(rec state.Record)                            // after a write
+	get    func() error
 	renew  func() error
 	writes int
 }
@@ -84,7 +85,14 @@ func (f *faulty) Put(ctx context.Context, rec state.Record, cond state.Cond) (st
 }
 
 func (f *faulty) Get(ctx context.Context, key string) (state.Record, error) {
-	if _, _, err := f.hooks(); err != nil {
+	_, _, err := f.hooks()
+	f.mu.Lock()
+	get := f.get
+	f.mu.Unlock()
+	if err == nil && get != nil {
+		err = get()
+	}
+	if err != nil {
 		return state.Record{}, err
 	}
 	return f.Store.Get(ctx, key)
@@ -316,7 +324,7 @@ func (w *world) loseStore() {
 	w.process = w.launch()
 }
 
-var home = port.Ticket{ID: "s1", Version: "v"}
+var home = port.Ticket{ID: "session-1", Version: "v"}
 
 // call is a call of alice's, in her session.
 func (p *process) call(caller port.Caller) pump.Call {

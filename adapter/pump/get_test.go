@@ -20,12 +20,12 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	t.Run("B-T2 B-T4 its handle is what is told, and its session is kept", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			_, out, err := w.Adopt(w.Context(), w.call(alice), w.job("t1"))
+			_, out, err := w.Adopt(w.Context(), w.call(alice), w.job("task-one"))
 			if err != nil {
 				w.Fatal(err)
 			}
 			f := parseFace(w.T, out)
-			if f.Status != port.TaskWorking || f.Info != `"basalt 1"` || strings.Contains(f.Handle, "t1") || w.store.writes != 1 {
+			if f.Status != port.TaskWorking || f.Info != `"basalt 1"` || strings.Contains(f.Handle, "task-one") || w.store.writes != 1 {
 				w.Errorf("%+v, after %d writes", f, w.store.writes)
 			}
 			w.wantPinned(1)
@@ -76,6 +76,11 @@ func TestCreate(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
 		})
 	})
+}
+
+// TestNotCreated: what is no task, or nobody learns of (B-T2, B-T6).
+func TestNotCreated(t *testing.T) {
+	t.Parallel()
 	t.Run("B-T2 what is no task", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			for _, made := range []wire.Value{`{}`, `{"task":7}`, `{"task":{"taskId":"t1","status":"odd"}}`} {
@@ -135,6 +140,11 @@ func TestEnd(t *testing.T) {
 			w.wantAsked("get t3")
 		})
 	})
+}
+
+// TestEndLate: an end that is not told in time, or to somebody who has left (B-G1).
+func TestEndLate(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G1 G-8 not told in time: an error, and asked again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -199,6 +209,11 @@ func TestEnd(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestEndEarly: an end that is ahead of the state, or was given once (B-G1, B-G6).
+func TestEndEarly(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G1 the wait has it, and the state is not told: it is kept", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -250,6 +265,11 @@ func TestEnd(t *testing.T) {
 			w.wantPinned(0)
 		})
 	})
+}
+
+// TestEndKept: an end is told to all who look, and gets on record (DESIGN §4.2).
+func TestEndKept(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.2 a store that fails: the end is told, and recorded later", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -290,18 +310,6 @@ func TestEnd(t *testing.T) {
 // TestPolls: what a backend has said is good for its poll interval (A-T21).
 func TestPolls(t *testing.T) {
 	t.Parallel()
-	polls := func(w *world, h string, n int) {
-		w.Helper()
-		var wg sync.WaitGroup
-		for range n {
-			wg.Go(func() {
-				if _, err := w.Get(w.Context(), backendName, alice, h); err != nil {
-					w.Errorf("Get: %v", err)
-				}
-			})
-		}
-		wg.Wait()
-	}
 	t.Run("A-T21 a hundred at once are one, and one more is none", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			_, h := w.adopts(alice, w.jobOf(doc{ID: "t1", Poll: 400}))
@@ -348,6 +356,11 @@ func TestPolls(t *testing.T) {
 			w.wantAsked("get t2")
 		})
 	})
+}
+
+// TestLooksThatFail: what a look at a task may meet instead (§4.20, B-G5, B-U4).
+func TestLooksThatFail(t *testing.T) {
+	t.Parallel()
 	t.Run("§4.20 malformed, broken or not of this world: an error, and the task stays", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -470,4 +483,18 @@ func TestLifetimes(t *testing.T) {
 			w.wantGet(open, port.TaskWorking) // dismissed
 		})
 	})
+}
+
+// polls looks at a task, so many at once.
+func polls(w *world, h string, n int) {
+	w.Helper()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if _, err := w.Get(w.Context(), backendName, alice, h); err != nil {
+				w.Errorf("Get: %v", err)
+			}
+		})
+	}
+	wg.Wait()
 }

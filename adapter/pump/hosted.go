@@ -60,7 +60,7 @@ func (m *Manager) Host(ctx context.Context, h Hosting) (*Task, wire.Value, error
 		return nil, "", err
 	}
 	// The lease outlives the manager: until the call has ended the process lives.
-	_, _, drop, err := m.hold(context.WithoutCancel(ctx), r)
+	drop, err := m.keep(context.WithoutCancel(ctx), r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -263,14 +263,13 @@ func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, o
 		return
 	}
 	lease, err := l.lend(ctx, caller)
+	for i := range open {
+		if err == nil && open[i].Place.Ticket == lease.Place().Ticket {
+			m.dismissAsk(&open[i])
+			err = lease.Session().Respond(ctx, open[i].response())
+		}
+	}
 	if err != nil {
 		m.Logger.InfoContext(ctx, "backend's questions not answered", "error", port.Reason(err))
-		return
-	}
-	for i := range open {
-		if open[i].Place.Ticket == lease.Place().Ticket {
-			m.dismissAsk(&open[i])
-			m.respond(ctx, said{session: lease.Session()}, open[i].response())
-		}
 	}
 }

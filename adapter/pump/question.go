@@ -47,7 +47,7 @@ const (
 	// maxAsks is how many questions of a task are on record at a time, and maxAskBytes
 	// how much they take there; more are refused.
 	maxAsks     = 64
-	maxAskBytes = 16 << 20
+	maxAskBytes = 8 << 20
 )
 
 // verdict is what becomes of a backend's request.

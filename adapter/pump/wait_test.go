@@ -84,6 +84,11 @@ func TestWait(t *testing.T) {
 			w.wantGet(h, port.TaskWorking)
 		})
 	})
+}
+
+// TestWaitPeers: backends that do not let wait, or ask whom nobody hears (PEERS).
+func TestWaitPeers(t *testing.T) {
+	t.Parallel()
 	t.Run("PEERS the backend lets nobody wait: it is asked again when somebody looks", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.backend.fails("result", errNotOver)
@@ -118,6 +123,11 @@ func TestWait(t *testing.T) {
 			w.wantAsked(fmt.Sprintf(`cancelled {"id":%s}`, rid))
 		})
 	})
+}
+
+// TestWaitEnds: the wait ends with its task (B-G5, B-U4).
+func TestWaitEnds(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G5 the task is gone", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -154,10 +164,6 @@ func TestWait(t *testing.T) {
 // TestLeases: one process waits for a task, whichever is asked (B-I1, DESIGN §4.5).
 func TestLeases(t *testing.T) {
 	t.Parallel()
-	// pair is two processes, of which the first waits for the task.
-	pair := func(w *world) (h string, other *process) {
-		return w.waited("t1"), w.replica()
-	}
 	t.Run("B-I1 two processes, one wait, the same questions", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := pair(w)
@@ -206,6 +212,11 @@ func TestLeases(t *testing.T) {
 			w.process = w.launch()
 		})
 	})
+}
+
+// TestLeaseLost: a process that has lost its lease waits no more, and loses nothing (DESIGN §4.3).
+func TestLeaseLost(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.3 it has lost the lease: it does not wait any more", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := pair(w)
@@ -243,6 +254,11 @@ func TestLeases(t *testing.T) {
 			w.wantAsked(`answered 1 {"answer":{},"of":"t1"}`)
 		})
 	})
+}
+
+// TestGoOn: another process goes on where one has died, even without the store (DESIGN §4.5, §4.23).
+func TestGoOn(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.5 an answer that its process cannot give is given by another", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := pair(w)
@@ -286,16 +302,6 @@ func TestLeases(t *testing.T) {
 // (DESIGN §4.2, §4.3).
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	// dies has the process die once it has written.
-	dies := func(w *world) {
-		p := w.process
-		p.store.set(func(f *faulty) {
-			f.wrote = func(state.Record) {
-				p.store.set(func(f *faulty) { f.dead = true })
-				p.end()
-			}
-		})
-	}
 	t.Run("DESIGN §4.2 after the task is on record, before anybody is told", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			made := w.job("t1")
@@ -340,6 +346,11 @@ func TestKilled(t *testing.T) {
 			w.wantAsked()
 		})
 	})
+}
+
+// TestKilledLater: a process dies after the last step of something.
+func TestKilledLater(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I5 after the backend has it, before that is on record: nobody is asked again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -397,5 +408,21 @@ func TestKilled(t *testing.T) {
 				w.Errorf("the backend was told %q, want %q", told, want)
 			}
 		})
+	})
+}
+
+// pair is two processes, of which the first waits for the task.
+func pair(w *world) (h string, other *process) {
+	return w.waited("t1"), w.replica()
+}
+
+// dies has the process die once it has written.
+func dies(w *world) {
+	p := w.process
+	p.store.set(func(f *faulty) {
+		f.wrote = func(state.Record) {
+			p.store.set(func(f *faulty) { f.dead = true })
+			p.end()
+		}
 	})
 }
