@@ -195,7 +195,7 @@ func (s *session) Do(ctx context.Context, call port.SessionCall) (wire.Value, er
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(s.p.life, func() { cancel(errDead) })
+	stop := context.AfterFunc(s.p.life, func() { cancel(errDead) }) //nolint:contextcheck // the process's
 	defer stop()
 	return s.p.w.backend.do(ctx, call)
 }
@@ -241,7 +241,6 @@ type lease struct {
 	mu       sync.Mutex
 	now      *session
 	released bool
-	pins     int
 }
 
 func (l *lease) Session() port.Session {

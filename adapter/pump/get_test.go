@@ -64,7 +64,7 @@ func TestCreate(t *testing.T) {
 				f.put = func(context.Context, state.Record) error {
 					if !said {
 						said = true
-						took = w.says(ask("0", "elicit", "t1", "name?"))
+						took = w.says(ask("0", "elicit", "t1", "name?")) //nolint:contextcheck // a server has none
 					}
 					return nil
 				}
