@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -224,7 +225,7 @@ func (s *session) Respond(_ context.Context, response []byte) error {
 		b.note("refused %s %d", msg.ID, msg.Error.Code)
 		return nil
 	}
-	b.note("answered %s %s", msg.ID, msg.Result)
+	b.note("answered %s %s%s", msg.ID, msg.Result, strings.TrimPrefix(" in "+s.ticket.ID, " in "+home.ID))
 	b.mu.Lock()
 	answer := b.answer
 	b.mu.Unlock()
@@ -252,8 +253,8 @@ func (l *lease) Session() port.Session {
 func (l *lease) Place() port.Place { return place(l.Session().Ticket()) }
 
 func (l *lease) Pin() func() {
-	l.p.w.pin(1)
-	return sync.OnceFunc(func() { l.p.w.pin(-1) })
+	l.p.pin(1)
+	return sync.OnceFunc(func() { l.p.pin(-1) })
 }
 
 func (l *lease) Release() {
@@ -294,11 +295,15 @@ func (p *process) Resume(_ context.Context, backend string, caller port.Caller, 
 		return nil, errors.New("no such backend")
 	}
 	p.w.mu.Lock()
-	refuse := p.w.refuse
+	refuse, lending := p.w.refuse, p.w.lending
 	p.w.resumed = append(p.w.resumed, string(caller.Capabilities))
+	p.w.places = append(p.w.places, at.ID)
 	p.w.mu.Unlock()
 	if refuse != nil {
 		return nil, refuse
+	}
+	if lending != nil {
+		lending()
 	}
 	p.w.lent(1)
 	s := p.session(at.Ticket)

@@ -55,6 +55,9 @@ func TestCreate(t *testing.T) {
 			}
 			w.refuse = nil
 			w.wantPinned(0)
+			if w.store.writes != 0 {
+				w.Errorf("%d records are left", w.store.writes)
+			}
 		})
 	})
 	t.Run("B-I3 a question that comes before it is on record", func(t *testing.T) {
@@ -286,6 +289,49 @@ func TestEndKept(t *testing.T) {
 			w.wantGet(h, port.TaskCompleted)
 		})
 	})
+	t.Run("B-G7 two processes see different ends: the first counts", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other, slow := w.made("t1"), w.replica(), make(chan struct{})
+			w.backend.completes("t1")
+			w.backend.does("result", func(context.Context, string) (wire.Value, error) {
+				w.backend.behaves("result")
+				<-slow
+				return `{"text":"other"}`, nil
+			})
+			got := make(chan wire.Value)
+			go func() {
+				out, _ := w.Get(w.Context(), backendName, alice, h)
+				got <- out.Get("result")
+			}()
+			time.Sleep(time.Second)
+			other.wantGet(h, port.TaskCompleted)
+			close(slow)
+			if out := <-got; out != `{"text":"done"}` {
+				w.Errorf("result %s", out)
+			}
+			w.wantPinned(0)
+		})
+	})
+	t.Run("§4.20 somebody else sees the end while a session is had for a look", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.made("t1")
+			w.crash()
+			other := w.replica()
+			other.get(h)
+			w.backend.completes("t1")
+			w.lending = func() {
+				w.lending = nil
+				other.wantGet(h, port.TaskCompleted)
+				w.wantGet(h, port.TaskCompleted)
+			}
+			w.wantGet(h, port.TaskCompleted)
+			w.wantPinned(0)
+			w.crash()
+			w.lending = func() { w.Error("a session for a task that is over") }
+			w.cancels(h)
+			w.lending = nil
+		})
+	})
 	t.Run("§4.20 many look at the end at once", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := w.made("t1"), w.replica()
@@ -397,10 +443,30 @@ func TestLooksThatFail(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "elicitation-2=name?")
 			w.backend.was()
 			w.answers(h, "elicitation-2={}")
-			w.wantAsked(`answered 0 {"answer":{},"of":"t1"}`)
+			w.wantAsked(`answered 0 {"answer":{},"of":"t1"} in fresh-3`)
 			w.wantPinned(1)
 			w.crash() // the new session is on record
 			w.wantGet(h, port.TaskWorking)
+			if at := w.places[len(w.places)-1]; at != "fresh-3" {
+				w.Errorf("resumed in session %s", at)
+			}
+		})
+	})
+	t.Run("B-U4 two processes that have gone on in different sessions", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other := w.made("t1"), w.replica()
+			other.get(h)
+			w.backend.set(func(b *backend) { b.lost[home.ID] = true })
+			w.get(h)
+			other.get(h)
+			mine := port.Ticket{ID: "fresh-2"}
+			w.saysIn(mine, ask("0", "elicit", "t1", "name?"))
+			w.saysIn(mine, ask("1", "elicit", "t1", "age?"))
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?", "elicitation-2=age?")
+			w.backend.was()
+			w.answers(h, "elicitation-1={}")
+			other.answers(h, "elicitation-2={}")
+			w.wantAsked(`answered 0 {"answer":{},"of":"t1"} in fresh-2`, `answered 1 {"answer":{},"of":"t1"} in fresh-2`)
 		})
 	})
 }
@@ -470,6 +536,7 @@ func TestLifetimes(t *testing.T) {
 			_, over := w.adopts(alice, w.jobOf(doc{ID: "t2"}))
 			w.backend.completes("t2")
 			w.wantGet(over, port.TaskCompleted)
+			w.backend.now("t2", port.TaskWorking)
 			w.cancels(open) // which is known to the record alone
 			for range 4 {
 				after(5 * hour)
@@ -477,10 +544,11 @@ func TestLifetimes(t *testing.T) {
 				w.wantGet(over, port.TaskCompleted)
 			}
 			w.crash()
-			w.backend.now("t2", port.TaskWorking)
 			w.wantGet(over, port.TaskCompleted)
+			w.get(open)
+			w.backend.was()
 			w.says(ask("0", "elicit", "t1", "name?"))
-			w.wantGet(open, port.TaskWorking) // dismissed
+			w.wantAsked(`answered 0 {"dismissed":true}`)
 		})
 	})
 }

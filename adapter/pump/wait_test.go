@@ -239,6 +239,20 @@ func TestLeaseLost(t *testing.T) {
 			w.wantAsked(`answered 1 {"answer":{},"of":"t1"}`)
 		})
 	})
+	t.Run("DESIGN §4.3 it has stood still, and does not know that it has lost the lease", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other := pair(w)
+			wait := w.waits1()
+			w.store.set(func(f *faulty) { f.still = true })
+			after(16 * time.Second)
+			other.wantGet(h, port.TaskWorking)
+			w.wantAsked("get t1", "result t1")
+			wait.brk <- errBroken
+			after(time.Minute)
+			w.wantAsked()
+			w.waits1()
+		})
+	})
 	t.Run("DESIGN §4.3 one that has lost it hears again what the other was asked", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := pair(w)
