@@ -13,7 +13,7 @@ import (
 
 // legacyServer is what a server of 2025-11-25 does by itself: it opens sessions,
 // accepts that they are open, holds a standing stream for each, lists its tools and
-// ends sessions. It does none of these by itself in a conversation that shows it once.
+// ends sessions, and after the end it is told what nobody waits for. It does none of these by itself in a conversation that shows it once.
 type legacyServer struct {
 	setup *setup
 	shown map[string]bool // methods, of HTTP too, that the conversation shows
@@ -24,7 +24,12 @@ type legacyServer struct {
 	ended    []string          // of sessions that the bridge has ended
 	versions map[string]string // that were chosen, by session
 	breaches []string          // what the bridge has done wrong where nobody looked
+	// parting is set once the conversation is over: what is still open then is taken
+	// back without a word in the conversation.
+	parting bool
 }
+
+const cancelled = "notifications/cancelled"
 
 func newLegacyServer(s *setup, script *conversation.Script) *legacyServer {
 	l := &legacyServer{setup: s, shown: map[string]bool{}, versions: map[string]string{}}
@@ -44,12 +49,20 @@ func (l *legacyServer) serve(a *arrival) (reply, bool) {
 	if a.http != http.MethodPost {
 		what = a.http
 	}
-	if l.shown[what] {
+	l.mu.Lock()
+	parting := l.parting && what == cancelled
+	l.mu.Unlock()
+	if l.shown[what] && !parting {
 		return reply{}, false
 	}
 	a.auto = true
 	answer := reply{last: true}
 	switch what {
+	case cancelled:
+		if a.auto = parting; !parting {
+			return reply{}, false
+		}
+		answer.facts.Status = http.StatusAccepted
 	case http.MethodGet:
 		answer = reply{}
 	case http.MethodDelete:
@@ -102,6 +115,13 @@ func (l *legacyServer) said(f *conversation.Facts, message wire.Value) {
 	if version, ok := message.Get("result").Get("protocolVersion").Text(); ok {
 		l.versions[id] = version
 	}
+}
+
+// part ends the conversation.
+func (l *legacyServer) part() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parting = true
 }
 
 // issued returns the ids of all sessions.

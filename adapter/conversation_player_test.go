@@ -215,6 +215,9 @@ func (p *player) finish() {
 		}
 	}
 	p.stopping = true
+	if server := p.upstream.legacy; server != nil {
+		server.part()
+	}
 	if err := p.bridge.drained(); err != nil {
 		p.fail("shutdown: %v", err)
 	}

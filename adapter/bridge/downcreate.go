@@ -122,7 +122,7 @@ func (p *parkable) created(ctx context.Context, raw wire.Value) {
 		p.call.End(p.d.fail(p.x, err))
 		return
 	}
-	p.become(task)
+	p.become(task) //nolint:contextcheck // what waits for another call outlives this one
 	p.call.Settle(port.Outcome{Result: answer})
 }
 
@@ -258,7 +258,7 @@ func (p *parkable) host(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.become(task)
+	p.become(task) //nolint:contextcheck // what waits for another call outlives this one
 	p.call.End(port.Outcome{Result: answer})
 	return nil
 }

@@ -127,7 +127,7 @@ func (LegacyTasks) Dismissal(method string) wire.Value {
 
 // Withdrawal implements [port.SessionTaskDialect].
 func (LegacyTasks) Withdrawal(id jsonrpc.ID) (method string, params wire.Value) {
-	return legacy2025.NotificationCancelled, withdrawal(id, "the task was cancelled")
+	return legacy2025.NotificationCancelled, withdrawal(id, "nobody waits for the answer")
 }
 
 // withdrawal are the params that take a request back.

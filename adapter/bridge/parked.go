@@ -206,7 +206,7 @@ func (p *parkable) aside(ctx context.Context, msg jsonrpc.Message) {
 // asked takes a request of the backend. What is no question is refused, and so is
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, q asking) {
-	if p.handOn(q) {
+	if p.handOn(q) { //nolint:contextcheck // what waits for another call outlives this one
 		p.mu.Lock()
 		p.handed = true
 		p.mu.Unlock()
@@ -252,7 +252,7 @@ func (p *parkable) asked(ctx context.Context, q asking) {
 	p.mu.Unlock()
 	switch {
 	case task != nil: // it has been made in between
-		p.handTo(task, q)
+		p.handTo(task, q) //nolint:contextcheck // what waits for another call outlives this one
 	case !ok:
 		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
@@ -304,7 +304,7 @@ func (p *parkable) repeats(msg jsonrpc.Message) bool {
 	if !open {
 		return false
 	}
-	if first := p.asking[key].msg; first.Method == msg.Method && first.Params == msg.Params {
+	if first := p.asking[key]; first.msg.Method == msg.Method && first.msg.Params == msg.Params {
 		return true
 	}
 	delete(p.asking, key)

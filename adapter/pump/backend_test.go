@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type job struct {
 // waiter is a request for the end of a task that the backend has not answered.
 type waiter struct {
 	id   string // of the task
+	rid  string // of the request
 	call port.SessionCall
 	brk  chan error // breaks the request
 }
@@ -114,12 +116,12 @@ func (b *backend) note(format string, args ...any) {
 func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, error) {
 	id, _ := call.Params.Text()
 	b.note("%s %s", call.Method, id)
+	b.mu.Lock()
+	b.lastID++
+	rid := string(jsonrpc.IntID(int64(b.lastID)))
+	b.mu.Unlock()
 	if call.OnID != nil {
-		b.mu.Lock()
-		b.lastID++
-		n := b.lastID
-		b.mu.Unlock()
-		call.OnID(jsonrpc.IntID(int64(n)))
+		call.OnID(jsonrpc.ID(rid))
 	}
 	b.mu.Lock()
 	j, own, hear := b.jobs[id], b.onCall[call.Method], b.hearGet
@@ -133,7 +135,7 @@ func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, er
 	case j == nil:
 		return "", errNoTask
 	case call.Method == "result":
-		return b.wait(ctx, call, j)
+		return b.wait(ctx, call, rid, j)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,8 +150,8 @@ func (b *backend) do(ctx context.Context, call port.SessionCall) (wire.Value, er
 }
 
 // wait keeps a request open until its task is over.
-func (b *backend) wait(ctx context.Context, call port.SessionCall, j *job) (wire.Value, error) {
-	w := &waiter{id: j.ID, call: call, brk: make(chan error, 1)}
+func (b *backend) wait(ctx context.Context, call port.SessionCall, rid string, j *job) (wire.Value, error) {
+	w := &waiter{id: j.ID, rid: rid, call: call, brk: make(chan error, 1)}
 	b.set(func(b *backend) { b.waiters = append(b.waiters, w) })
 	defer b.set(func(b *backend) {
 		b.waiters = slices.DeleteFunc(b.waiters, func(other *waiter) bool { return other == w })
@@ -194,7 +196,7 @@ func (s *session) Do(ctx context.Context, call port.SessionCall) (wire.Value, er
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(s.p.life, func() { cancel(errDead) })
+	stop := context.AfterFunc(s.p.life, func() { cancel(errDead) }) //nolint:contextcheck // the process's
 	defer stop()
 	return s.p.w.backend.do(ctx, call)
 }
@@ -223,7 +225,7 @@ func (s *session) Respond(_ context.Context, response []byte) error {
 		b.note("refused %s %d", msg.ID, msg.Error.Code)
 		return nil
 	}
-	b.note("answered %s %s", msg.ID, msg.Result)
+	b.note("answered %s %s%s", msg.ID, msg.Result, strings.TrimPrefix(" in "+s.ticket.ID, " in "+home.ID))
 	b.mu.Lock()
 	answer := b.answer
 	b.mu.Unlock()
@@ -240,7 +242,6 @@ type lease struct {
 	mu       sync.Mutex
 	now      *session
 	released bool
-	pins     int
 }
 
 func (l *lease) Session() port.Session {
@@ -252,8 +253,8 @@ func (l *lease) Session() port.Session {
 func (l *lease) Place() port.Place { return place(l.Session().Ticket()) }
 
 func (l *lease) Pin() func() {
-	l.p.w.pin(1)
-	return sync.OnceFunc(func() { l.p.w.pin(-1) })
+	l.p.pin(1)
+	return sync.OnceFunc(func() { l.p.pin(-1) })
 }
 
 func (l *lease) Release() {
@@ -294,11 +295,15 @@ func (p *process) Resume(_ context.Context, backend string, caller port.Caller, 
 		return nil, errors.New("no such backend")
 	}
 	p.w.mu.Lock()
-	refuse := p.w.refuse
+	refuse, lending := p.w.refuse, p.w.lending
 	p.w.resumed = append(p.w.resumed, string(caller.Capabilities))
+	p.w.places = append(p.w.places, at.ID)
 	p.w.mu.Unlock()
 	if refuse != nil {
 		return nil, refuse
+	}
+	if lending != nil {
+		lending()
 	}
 	p.w.lent(1)
 	s := p.session(at.Ticket)

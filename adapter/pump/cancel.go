@@ -75,18 +75,15 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 // giveUp is all that can be done at a backend that does not know cancellation:
 // whatever the task wants to know is refused, so that it can end.
 func (m *Manager) giveUp(ctx context.Context, l *live, caller port.Caller) error {
-	var open []ask
 	_, err := m.change(ctx, l.ref, func(rec *record) bool {
-		open = nil
 		if rec.Final || rec.Cancelling {
 			return false
 		}
 		for _, a := range rec.Asks {
 			if a.State == askOpen {
-				open = append(open, *a)
+				m.dismissAsk(a)
 			}
 		}
-		rec.drop(func(a *ask) bool { return a.State == askOpen })
 		rec.Cancelling = true
 		return true
 	})
@@ -94,25 +91,6 @@ func (m *Manager) giveUp(ctx context.Context, l *live, caller port.Caller) error
 		return err
 	}
 	l.moved()
-	m.dismissAll(ctx, l, caller, open)
+	m.hand(ctx, l, caller)
 	return nil
-}
-
-// dismissAll answers questions that nobody is going to answer.
-func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, open []ask) {
-	if len(open) == 0 {
-		return
-	}
-	lease, err := l.lend(ctx, caller)
-	if err != nil {
-		m.Logger.InfoContext(ctx, "backend's questions not answered", "error", port.Reason(err))
-		return
-	}
-	for i := range open {
-		if open[i].Place.Ticket == lease.Place().Ticket {
-			m.dismissal(ctx, said{lease.Session(), jsonrpc.Message{
-				Kind: jsonrpc.KindRequest, ID: wire.Value(open[i].ID), Method: open[i].Method,
-			}})
-		}
-	}
 }

@@ -138,7 +138,7 @@ func (dialect) AppendAnswer(dst []byte, _ string, _, answer wire.Value, taskID, 
 
 func (dialect) Dismissal(method string) wire.Value {
 	if method == "elicit" {
-		return `"dismissed"`
+		return `{"dismissed":true}`
 	}
 	return ""
 }

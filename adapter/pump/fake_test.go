@@ -46,8 +46,10 @@ type faulty struct {
 	dead   bool                                              // the process has been killed
 	put    func(ctx context.Context, rec state.Record) error // before a write
 	wrote  func(rec state.Record)                            // after a write
+	get    func() error
 	renew  func() error
-	writes int
+	still  bool // leases are not renewed, and nobody notices
+	writes int  // less what was deleted
 }
 
 func (f *faulty) set(change func(f *faulty)) {
@@ -84,7 +86,14 @@ func (f *faulty) Put(ctx context.Context, rec state.Record, cond state.Cond) (st
 }
 
 func (f *faulty) Get(ctx context.Context, key string) (state.Record, error) {
-	if _, _, err := f.hooks(); err != nil {
+	_, _, err := f.hooks()
+	f.mu.Lock()
+	get := f.get
+	f.mu.Unlock()
+	if err == nil && get != nil {
+		err = get()
+	}
+	if err != nil {
 		return state.Record{}, err
 	}
 	return f.Store.Get(ctx, key)
@@ -94,6 +103,7 @@ func (f *faulty) Delete(ctx context.Context, key string, cond state.Cond) error 
 	if _, _, err := f.hooks(); err != nil {
 		return err
 	}
+	f.set(func(f *faulty) { f.writes-- })
 	return f.Store.Delete(ctx, key, cond)
 }
 
@@ -116,8 +126,11 @@ type faultyLease struct {
 func (l faultyLease) Renew(ctx context.Context, ttl time.Duration) error {
 	_, _, err := l.f.hooks()
 	l.f.mu.Lock()
-	renew := l.f.renew
+	renew, still := l.f.renew, l.f.still
 	l.f.mu.Unlock()
+	if still {
+		return nil
+	}
 	if err == nil && renew != nil {
 		err = renew()
 	}
@@ -145,6 +158,15 @@ type process struct {
 
 	mu       sync.Mutex
 	sessions map[port.Ticket]*session
+	pins     int
+}
+
+// pin counts the sessions that the process keeps at the backend.
+func (p *process) pin(n int) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pins += n
+	return p.pins
 }
 
 func (p *process) dead() bool { return p.life.Err() != nil }
@@ -174,10 +196,11 @@ type world struct {
 	others  []*process
 
 	mu      sync.Mutex
-	leases  int // that have not been given back
-	pins    int
+	leases  int      // that have not been given back
 	refuse  error    // sessions are not lent
+	lending func()   // runs before one is
 	resumed []string // with these capabilities
+	places  []string // the sessions that were
 }
 
 type lockedBuffer struct {
@@ -192,16 +215,17 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 }
 
 func (w *world) lent(n int) { w.mu.Lock(); defer w.mu.Unlock(); w.leases += n }
-func (w *world) pin(n int)  { w.mu.Lock(); defer w.mu.Unlock(); w.pins += n }
 
 // wantPinned checks how many sessions are kept at the backend.
 func (w *world) wantPinned(want int) {
 	w.Helper()
 	synctest.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.pins != want {
-		w.Errorf("%d sessions are kept at the backend, want %d", w.pins, want)
+	pins := 0
+	for _, p := range append([]*process{w.process}, w.others...) {
+		pins += p.pin(0)
+	}
+	if pins != want {
+		w.Errorf("%d sessions are kept at the backend, want %d", pins, want)
 	}
 }
 
@@ -226,7 +250,7 @@ func bubble(t *testing.T, f func(w *world)) {
 			},
 			times: pump.Times{
 				PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second,
-				HostedPoll: time.Second, MinTTL: time.Minute, MaxTTL: 24 * hour, Retention: 168 * hour,
+				HostedPoll: time.Second, MinTTL: time.Minute, MaxTTL: 24 * hour, Retention: 8 * hour,
 			},
 		}
 		w.process = w.launch()
@@ -316,7 +340,7 @@ func (w *world) loseStore() {
 	w.process = w.launch()
 }
 
-var home = port.Ticket{ID: "s1", Version: "v"}
+var home = port.Ticket{ID: "session-1", Version: "v"}
 
 // call is a call of alice's, in her session.
 func (p *process) call(caller port.Caller) pump.Call {

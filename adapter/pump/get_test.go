@@ -20,12 +20,12 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	t.Run("B-T2 B-T4 its handle is what is told, and its session is kept", func(t *testing.T) {
 		bubble(t, func(w *world) {
-			_, out, err := w.Adopt(w.Context(), w.call(alice), w.job("t1"))
+			_, out, err := w.Adopt(w.Context(), w.call(alice), w.job("task-one"))
 			if err != nil {
 				w.Fatal(err)
 			}
 			f := parseFace(w.T, out)
-			if f.Status != port.TaskWorking || f.Info != `"basalt 1"` || strings.Contains(f.Handle, "t1") || w.store.writes != 1 {
+			if f.Status != port.TaskWorking || f.Info != `"basalt 1"` || strings.Contains(f.Handle, "task-one") || w.store.writes != 1 {
 				w.Errorf("%+v, after %d writes", f, w.store.writes)
 			}
 			w.wantPinned(1)
@@ -55,6 +55,9 @@ func TestCreate(t *testing.T) {
 			}
 			w.refuse = nil
 			w.wantPinned(0)
+			if w.store.writes != 0 {
+				w.Errorf("%d records are left", w.store.writes)
+			}
 		})
 	})
 	t.Run("B-I3 a question that comes before it is on record", func(t *testing.T) {
@@ -64,7 +67,7 @@ func TestCreate(t *testing.T) {
 				f.put = func(context.Context, state.Record) error {
 					if !said {
 						said = true
-						took = w.says(ask("0", "elicit", "t1", "name?"))
+						took = w.says(ask("0", "elicit", "t1", "name?")) //nolint:contextcheck // a server has none
 					}
 					return nil
 				}
@@ -76,6 +79,11 @@ func TestCreate(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
 		})
 	})
+}
+
+// TestNotCreated: what is no task, or nobody learns of (B-T2, B-T6).
+func TestNotCreated(t *testing.T) {
+	t.Parallel()
 	t.Run("B-T2 what is no task", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			for _, made := range []wire.Value{`{}`, `{"task":7}`, `{"task":{"taskId":"t1","status":"odd"}}`} {
@@ -135,6 +143,11 @@ func TestEnd(t *testing.T) {
 			w.wantAsked("get t3")
 		})
 	})
+}
+
+// TestEndLate: an end that is not told in time, or to somebody who has left (B-G1).
+func TestEndLate(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G1 G-8 not told in time: an error, and asked again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -199,6 +212,11 @@ func TestEnd(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestEndEarly: an end that is ahead of the state, or was given once (B-G1, B-G6).
+func TestEndEarly(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G1 the wait has it, and the state is not told: it is kept", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -250,6 +268,11 @@ func TestEnd(t *testing.T) {
 			w.wantPinned(0)
 		})
 	})
+}
+
+// TestEndKept: an end is told to all who look, and gets on record (DESIGN §4.2).
+func TestEndKept(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.2 a store that fails: the end is told, and recorded later", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -264,6 +287,49 @@ func TestEnd(t *testing.T) {
 			w.crash()
 			w.backend.fails("get", errNoTask)
 			w.wantGet(h, port.TaskCompleted)
+		})
+	})
+	t.Run("B-G7 two processes see different ends: the first counts", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other, slow := w.made("t1"), w.replica(), make(chan struct{})
+			w.backend.completes("t1")
+			w.backend.does("result", func(context.Context, string) (wire.Value, error) {
+				w.backend.behaves("result")
+				<-slow
+				return `{"text":"other"}`, nil
+			})
+			got := make(chan wire.Value)
+			go func() {
+				out, _ := w.Get(w.Context(), backendName, alice, h)
+				got <- out.Get("result")
+			}()
+			time.Sleep(time.Second)
+			other.wantGet(h, port.TaskCompleted)
+			close(slow)
+			if out := <-got; out != `{"text":"done"}` {
+				w.Errorf("result %s", out)
+			}
+			w.wantPinned(0)
+		})
+	})
+	t.Run("§4.20 somebody else sees the end while a session is had for a look", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.made("t1")
+			w.crash()
+			other := w.replica()
+			other.get(h)
+			w.backend.completes("t1")
+			w.lending = func() {
+				w.lending = nil
+				other.wantGet(h, port.TaskCompleted)
+				w.wantGet(h, port.TaskCompleted)
+			}
+			w.wantGet(h, port.TaskCompleted)
+			w.wantPinned(0)
+			w.crash()
+			w.lending = func() { w.Error("a session for a task that is over") }
+			w.cancels(h)
+			w.lending = nil
 		})
 	})
 	t.Run("§4.20 many look at the end at once", func(t *testing.T) {
@@ -290,18 +356,6 @@ func TestEnd(t *testing.T) {
 // TestPolls: what a backend has said is good for its poll interval (A-T21).
 func TestPolls(t *testing.T) {
 	t.Parallel()
-	polls := func(w *world, h string, n int) {
-		w.Helper()
-		var wg sync.WaitGroup
-		for range n {
-			wg.Go(func() {
-				if _, err := w.Get(w.Context(), backendName, alice, h); err != nil {
-					w.Errorf("Get: %v", err)
-				}
-			})
-		}
-		wg.Wait()
-	}
 	t.Run("A-T21 a hundred at once are one, and one more is none", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			_, h := w.adopts(alice, w.jobOf(doc{ID: "t1", Poll: 400}))
@@ -348,6 +402,11 @@ func TestPolls(t *testing.T) {
 			w.wantAsked("get t2")
 		})
 	})
+}
+
+// TestLooksThatFail: what a look at a task may meet instead (§4.20, B-G5, B-U4).
+func TestLooksThatFail(t *testing.T) {
+	t.Parallel()
 	t.Run("§4.20 malformed, broken or not of this world: an error, and the task stays", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -384,10 +443,30 @@ func TestPolls(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "elicitation-2=name?")
 			w.backend.was()
 			w.answers(h, "elicitation-2={}")
-			w.wantAsked(`answered 0 {"answer":{},"of":"t1"}`)
+			w.wantAsked(`answered 0 {"answer":{},"of":"t1"} in fresh-3`)
 			w.wantPinned(1)
 			w.crash() // the new session is on record
 			w.wantGet(h, port.TaskWorking)
+			if at := w.places[len(w.places)-1]; at != "fresh-3" {
+				w.Errorf("resumed in session %s", at)
+			}
+		})
+	})
+	t.Run("B-U4 two processes that have gone on in different sessions", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other := w.made("t1"), w.replica()
+			other.get(h)
+			w.backend.set(func(b *backend) { b.lost[home.ID] = true })
+			w.get(h)
+			other.get(h)
+			mine := port.Ticket{ID: "fresh-2"}
+			w.saysIn(mine, ask("0", "elicit", "t1", "name?"))
+			w.saysIn(mine, ask("1", "elicit", "t1", "age?"))
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?", "elicitation-2=age?")
+			w.backend.was()
+			w.answers(h, "elicitation-1={}")
+			other.answers(h, "elicitation-2={}")
+			w.wantAsked(`answered 0 {"answer":{},"of":"t1"} in fresh-2`, `answered 1 {"answer":{},"of":"t1"} in fresh-2`)
 		})
 	})
 }
@@ -438,14 +517,14 @@ func TestLifetimes(t *testing.T) {
 	t.Run("PEERS a lifetime of 0 is none", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			_, h := w.adopts(alice, w.jobOf(doc{ID: "t1", TTL: ms(0)}))
-			after(100 * hour)
+			after(7 * hour)
 			w.wantPinned(1)
 			w.backend.completes("t1")
 			if f := w.wantGet(h, port.TaskCompleted); f.TTL == nil || *f.TTL != 0 {
 				w.Errorf("shown %+v", f)
 			}
 			w.backend.was()
-			after(100 * hour)
+			after(7 * hour)
 			w.wantGet(h, port.TaskCompleted)
 			w.wantAsked()
 		})
@@ -457,17 +536,33 @@ func TestLifetimes(t *testing.T) {
 			_, over := w.adopts(alice, w.jobOf(doc{ID: "t2"}))
 			w.backend.completes("t2")
 			w.wantGet(over, port.TaskCompleted)
+			w.backend.now("t2", port.TaskWorking)
 			w.cancels(open) // which is known to the record alone
-			for range 12 {
-				after(100 * hour)
+			for range 4 {
+				after(5 * hour)
 				w.wantGet(open, port.TaskWorking)
 				w.wantGet(over, port.TaskCompleted)
 			}
 			w.crash()
-			w.backend.now("t2", port.TaskWorking)
 			w.wantGet(over, port.TaskCompleted)
+			w.get(open)
+			w.backend.was()
 			w.says(ask("0", "elicit", "t1", "name?"))
-			w.wantGet(open, port.TaskWorking) // dismissed
+			w.wantAsked(`answered 0 {"dismissed":true}`)
 		})
 	})
+}
+
+// polls looks at a task, so many at once.
+func polls(w *world, h string, n int) {
+	w.Helper()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if _, err := w.Get(w.Context(), backendName, alice, h); err != nil {
+				w.Errorf("Get: %v", err)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
-	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 const (
@@ -119,13 +118,7 @@ func (m *Manager) handOver(ctx context.Context, l *live, caller port.Caller) boo
 func (m *Manager) give(ctx context.Context, l *live, caller port.Caller, a *ask) bool {
 	ctx, cancel := m.bind(ctx, partingTime, errParting)
 	defer cancel()
-	lease, err := l.lend(ctx, caller)
-	if err == nil {
-		err = port.ErrSessionLost
-		if lease.Place().Ticket == a.Place.Ticket {
-			err = lease.Session().Respond(ctx, jsonrpc.AppendResult(nil, wire.Value(a.ID), []byte(a.Answer)))
-		}
-	}
+	err := l.respond(ctx, caller, a)
 	if err != nil {
 		m.Logger.InfoContext(ctx, "answer not taken by the backend", "backend", l.ref.backend, "error", port.Reason(err))
 		if again(err) {
@@ -141,6 +134,22 @@ func (m *Manager) give(ctx context.Context, l *live, caller port.Caller, a *ask)
 	}
 	l.moved()
 	return true
+}
+
+// respond gives the backend an answer in the session in which it has asked. That is
+// another one if the backend has forgotten the task's, and processes have gone on in
+// different ones.
+func (l *live) respond(ctx context.Context, caller port.Caller, a *ask) error {
+	lease, err := l.lend(ctx, caller)
+	if err == nil && lease.Place().Ticket != a.Place.Ticket {
+		if lease, err = l.m.Sessions.Resume(ctx, l.ref.backend, caller, a.Place); err == nil {
+			defer lease.Release()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return lease.Session().Respond(ctx, a.response())
 }
 
 // again reports whether it is worth giving an answer once more: the backend could

@@ -8,7 +8,7 @@ import (
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
-var elsewhere = port.Ticket{ID: "s2", Version: "v"}
+var elsewhere = port.Ticket{ID: "session-2", Version: "v"}
 
 // TestAttribution: a question is of the task that it names, else of the one whose end
 // the stream is for, else of the only one of the session that can have asked (B-I2).
@@ -71,6 +71,11 @@ func TestAttribution(t *testing.T) {
 			w.wantGet(two, port.TaskWorking)
 		})
 	})
+}
+
+// TestNobodysQuestions: what can be of several tasks, or of none, is no task's (B-U6, B-I2, B-P6).
+func TestNobodysQuestions(t *testing.T) {
+	t.Parallel()
 	t.Run("B-U6 of several, none or more of which need input: nobody's", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.made("t1")
@@ -200,6 +205,11 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestPinned: a session is kept as long as its tasks may live (B-U5).
+func TestPinned(t *testing.T) {
+	t.Parallel()
 	t.Run("B-U5 the session lives as long as its tasks", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")

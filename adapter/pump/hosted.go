@@ -60,7 +60,7 @@ func (m *Manager) Host(ctx context.Context, h Hosting) (*Task, wire.Value, error
 		return nil, "", err
 	}
 	// The lease outlives the manager: until the call has ended the process lives.
-	_, _, drop, err := m.hold(context.WithoutCancel(ctx), r)
+	drop, err := m.keep(context.WithoutCancel(ctx), r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -255,4 +255,21 @@ func (m *Manager) stopCall(ctx context.Context, l *live, caller port.Caller, rec
 		m.Logger.InfoContext(ctx, "backend not told of a cancelled call", "backend", l.ref.backend, "error", port.Reason(err))
 	}
 	m.dismiss(l)
+}
+
+// dismissAll answers the questions of a hosted task that nobody is going to answer.
+func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, open []ask) {
+	if len(open) == 0 {
+		return
+	}
+	lease, err := l.lend(ctx, caller)
+	for i := range open {
+		if err == nil && open[i].Place.Ticket == lease.Place().Ticket {
+			m.dismissAsk(&open[i])
+			err = lease.Session().Respond(ctx, open[i].response())
+		}
+	}
+	if err != nil {
+		m.Logger.InfoContext(ctx, "backend's questions not answered", "error", port.Reason(err))
+	}
 }

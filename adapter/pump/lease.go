@@ -43,6 +43,38 @@ func (m *Manager) hold(ctx context.Context, r ref) (held context.Context, token 
 	}, nil
 }
 
+// keep holds the lease of a task until drop is called. Should it be lost, because the
+// store was away or the process stood still, it is taken again as soon as it can be.
+func (m *Manager) keep(ctx context.Context, r ref) (drop func(), err error) {
+	held, _, free, err := m.hold(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				free()
+				return
+			case <-held.Done():
+				free()
+			}
+			for err := errLeaseLost; err != nil; held, _, free, err = m.hold(ctx, r) {
+				if env.Sleep(ctx, m.Env, leaseTTL/3) != nil {
+					return
+				}
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}, nil
+}
+
 // renew keeps a lease until ctx ends, or cancels it once the lease may be another's:
 // that is when a whole lifetime has passed since it was renewed last.
 func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.CancelCauseFunc) {

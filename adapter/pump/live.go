@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -185,12 +184,11 @@ func (l *live) left() bool {
 // do makes a request about the task. Hear gets what the backend sends ahead of its
 // answer, with the session.
 func (l *live) do(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said)) (wire.Value, error) {
-	return l.redo(ctx, caller, what, hear, nil)
+	return l.doAs(ctx, caller, what, hear, func(*port.SessionCall) {})
 }
 
-// redo is [live.do] that calls again before the request is sent once more because its
-// connection broke; again may be nil.
-func (l *live) redo(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said), again func()) (wire.Value, error) {
+// doAs is [live.do] with a last word on how the request is made.
+func (l *live) doAs(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said), how func(call *port.SessionCall)) (wire.Value, error) {
 	lease, err := l.lend(ctx, caller)
 	if err != nil {
 		return "", err
@@ -200,15 +198,7 @@ func (l *live) redo(ctx context.Context, caller port.Caller, what port.TaskCall,
 	l.mu.Unlock()
 	call.Authorization = l.m.Sessions.Authorization(l.ref.backend, caller)
 	call.OnMessage = l.listen(lease, hear) //nolint:contextcheck // what is said is for everybody
-	if again != nil {
-		sent := false
-		call.OnID = func(jsonrpc.ID) {
-			if sent {
-				again()
-			}
-			sent = true
-		}
-	}
+	how(&call)
 	result, err := lease.Do(ctx, call)
 	l.follow(ctx, lease)
 	return result, err

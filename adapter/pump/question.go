@@ -26,8 +26,9 @@ type ask struct {
 	// Opened is the wait in which it was asked; see record.
 	Opened int      `json:"opened,omitempty"`
 	State  askState `json:"state"`
-	// Answer is the backend's result until the backend has it. Sender is the process
-	// that gives it, and Sending when it began to last, in ms.
+	// Answer is the backend's result until the backend has it; without one the backend
+	// is told that there is none. Sender is the process that gives it, and Sending when
+	// it began to last, in ms.
 	Answer  string `json:"answer,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Sending int64  `json:"sending,omitempty"`
@@ -46,7 +47,7 @@ const (
 	// maxAsks is how many questions of a task are on record at a time, and maxAskBytes
 	// how much they take there; more are refused.
 	maxAsks     = 64
-	maxAskBytes = 32 << 20
+	maxAskBytes = 8 << 20
 )
 
 // verdict is what becomes of a backend's request.
@@ -119,7 +120,8 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 	case what == refused:
 		m.refuse(ctx, s, code, why)
 	case what == dismissed:
-		m.dismissal(ctx, s)
+		m.dismissAsk(a)
+		m.respond(ctx, s, a.response())
 	case what == kept:
 		l.moved()
 		m.resend(l, &rec)
@@ -206,13 +208,18 @@ func (m *Manager) refuse(ctx context.Context, s said, code int64, why string) {
 	m.respond(ctx, s, jsonrpc.AppendError(nil, s.msg.ID, jsonrpc.NewError(code, "%s", why)))
 }
 
-// dismissal answers a question that nobody is going to answer (§4.22).
-func (m *Manager) dismissal(ctx context.Context, s said) {
-	if result := m.Dialect.Dismissal(s.msg.Method); result.Present() {
-		m.respond(ctx, s, jsonrpc.AppendResult(nil, s.msg.ID, []byte(result)))
-		return
+// response is the answer to a question as the backend gets it.
+func (a *ask) response() []byte {
+	if a.Answer == "" {
+		return jsonrpc.AppendError(nil, wire.Value(a.ID), jsonrpc.NewError(jsonrpc.CodeInternal, "the task is being cancelled"))
 	}
-	m.refuse(ctx, s, jsonrpc.CodeInternal, "the task is being cancelled")
+	return jsonrpc.AppendResult(nil, wire.Value(a.ID), []byte(a.Answer))
+}
+
+// dismissAsk answers a question that nobody is going to answer (§4.22).
+func (m *Manager) dismissAsk(a *ask) {
+	a.State, a.Answer = askAnswered, string(m.Dialect.Dismissal(a.Method))
+	a.Sender, a.Sending = m.id(), m.Env.Now().UnixMilli()
 }
 
 func (m *Manager) respond(ctx context.Context, s said, response []byte) {

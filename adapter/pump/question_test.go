@@ -74,6 +74,11 @@ func TestQuestions(t *testing.T) {
 			w.wantGet(h, port.TaskWorking)
 		})
 	})
+}
+
+// TestQuestionIDs: the ids of a backend are no keys (B-I3, G-2).
+func TestQuestionIDs(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I3 an id that comes back is another question, under a key that has never been", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -102,6 +107,11 @@ func TestQuestions(t *testing.T) {
 			w.wantAsked("answered 1"+result, `answered "1"`+result, `answered ""`+result, "answered 9007199254740993"+result)
 		})
 	})
+}
+
+// TestQuestionLimits: questions are bounded, and end (B-I3, B-I8, B-I9).
+func TestQuestionLimits(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I3 no more than can be kept", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
@@ -117,7 +127,7 @@ func TestQuestions(t *testing.T) {
 	t.Run("B-I3 nor larger", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
-			large := strings.Repeat("x", 10<<20)
+			large := strings.Repeat("x", 5<<19)
 			w.hands("t1", ask("0", "elicit", "", large))
 			w.hands("t1", ask("1", "elicit", "", "more "+large))
 			w.hands("t1", ask("2", "elicit", "", "name?"))
@@ -204,13 +214,6 @@ func TestUnaskable(t *testing.T) {
 // acknowledged (B-I5).
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	// asked makes a task with two questions.
-	asked := func(w *world) string {
-		h := w.waited("t1")
-		w.hands("t1", ask("0", "elicit", "", "name?"))
-		w.hands("t1", ask("1", "sample", "", "poem?"))
-		return h
-	}
 	t.Run("B-I5 some answered, some not asked, some twice", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := asked(w)
@@ -246,6 +249,11 @@ func TestUpdate(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?", "sampling-2=poem?")
 		})
 	})
+}
+
+// TestUpdateGiven: an answer is given until the backend has it or refuses it (B-I5).
+func TestUpdateGiven(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I5 B-I6 not taken at once it is acknowledged, gone, and given again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, tries := asked(w), 0
@@ -315,4 +323,12 @@ func TestUpdate(t *testing.T) {
 			w.wantAsked()
 		})
 	})
+}
+
+// asked makes a task with two questions.
+func asked(w *world) string {
+	h := w.waited("t1")
+	w.hands("t1", ask("0", "elicit", "", "name?"))
+	w.hands("t1", ask("1", "sample", "", "poem?"))
+	return h
 }

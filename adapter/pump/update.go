@@ -24,7 +24,7 @@ func (m *Manager) Update(ctx context.Context, backend string, caller port.Caller
 	ctx = context.WithoutCancel(ctx) // what was said is said
 	rec, err := m.change(ctx, r, func(rec *record) bool {
 		took, wrong = m.answer(rec, answers)
-		return took && wrong == nil
+		return took
 	})
 	switch {
 	case err != nil:

@@ -124,7 +124,19 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	l.mu.Lock()
 	caller := l.caller
 	l.mu.Unlock()
-	result, err := l.redo(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func() { m.opens(ctx, l, token) })
+	var request jsonrpc.ID
+	result, err := l.doAs(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func(call *port.SessionCall) {
+		call.Waited = m.Env.Now // that nothing is said means that nothing is wanted
+		call.OnID = func(id jsonrpc.ID) {
+			if request.Present() {
+				m.opens(ctx, l, token) // the one before has broken
+			}
+			request = id
+		}
+	})
+	if err != nil && (ctx.Err() != nil || timedOut(err)) {
+		m.unwait(ctx, l, request)
+	}
 	var rpc *jsonrpc.Error
 	switch {
 	case ctx.Err() != nil:
@@ -154,6 +166,29 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 		m.Logger.InfoContext(ctx, "end of a task not known", "backend", l.ref.backend, "error", port.Reason(err))
 	}
 	return rpc == nil || !transient(err)
+}
+
+// unwait tells the backend that nobody waits for the answer to a request any more: it
+// would ask its next question there, and only there.
+func (m *Manager) unwait(ctx context.Context, l *live, request jsonrpc.ID) {
+	l.mu.Lock()
+	lease := l.lease
+	l.mu.Unlock()
+	if lease == nil || !request.Present() {
+		return
+	}
+	ctx, cancel := m.parting(ctx)
+	defer cancel()
+	method, params := m.Dialect.Withdrawal(request)
+	if err := lease.Session().Notify(ctx, method, params); err != nil {
+		m.Logger.InfoContext(ctx, "backend not told of a request that is given up", "backend", l.ref.backend, "error", port.Reason(err))
+	}
+}
+
+// timedOut reports whether one of the bridge's own clocks has ended a request.
+func timedOut(err error) bool {
+	var cause *port.CauseError
+	return errors.As(err, &cause) && cause.Public == port.TimedOut
 }
 
 // ends puts the end of the task on record that the wait has brought, if the task is
