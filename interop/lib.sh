@@ -132,6 +132,17 @@ start_server() {
     demo-modern) start "$log" "$BRIDGE" demo modern --listen "127.0.0.1:$port" ;;
     modern-fixture) start "$log" node "$INTEROP/conformance/servers/modern-fixture.mjs" "$port" ;;
     fastmcp-tasks) start "$log" "$INTEROP/.venv/fastmcp/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
+    demo-legacy) start "$log" "$BRIDGE" demo legacy --listen "127.0.0.1:$port" ;;
+    everything)
+      start "$log" env "PORT=$port" node "$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
+      ;;
+    ts-tasks) start "$log" node "$INTEROP/servers/ts-tasks.mjs" "$port" ;;
+    ts-interactive)
+      start "$log" env "PORT=$port" node "$INTEROP/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleTaskInteractive.js"
+      ;;
+    mcp-go) start "$log" "$INTEROP/bin/mcpgo-server" -listen "127.0.0.1:$port" ;;
+    fastmcp-3) start "$log" "$INTEROP/.venv/fastmcp3/bin/python" "$INTEROP/fastmcp3/server.py" 127.0.0.1 "$port" ;;
+    python-tasks) start "$log" "$INTEROP/.venv/python/bin/python" "$INTEROP/python/server.py" 127.0.0.1 "$port" ;;
     legacy-fixture) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" ;;
     legacy-fixture-notasks) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" --no-tasks ;;
     gosdk-modern | gosdk-legacy)
@@ -145,12 +156,14 @@ start_server() {
   wait_port "$port" "$log"
 }
 
-# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL and MODERN_URL.
+# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL, or of what the flags name, if there are backends among
+# them; sets LEGACY_URL and MODERN_URL, the faces of the backend `default`.
 start_bridge() {
   local port log=$1
   shift
+  [[ " $* " == *" --backend "* ]] || set -- --backend "default=$SERVER_URL" "$@"
   port=$(free_port)
-  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: --backend "default=$SERVER_URL" "$@"
+  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: "$@"
   wait_port "$port" "$log"
   LEGACY_URL=http://127.0.0.1:$port/legacy/default
   MODERN_URL=http://127.0.0.1:$port/modern/default
