@@ -45,29 +45,28 @@ start() {
 }
 
 # in_turns WIDTH LOG FUNCTION NAME...: runs FUNCTION NAME for every NAME, WIDTH of them at a time, each in a shell of its
-# own that stops what it started. Their output goes to LOG/NAME.txt ("/" as "-"), and from there to stdout, in this order.
+# own that stops what it started. Their output goes to LOG/NAME.txt ("/" as "-"), and from there to stdout when they end.
 # Sets FAILED to the names whose FUNCTION did not return 0.
 in_turns() {
-  local width=$1 log=$2 function=$3 name
+  local width=$1 log=$2 function=$3 name file
   local -A running=()
   shift 3
   FAILED=()
   mkdir -p "$log"
   for name in "$@"; do
     while [ "$(jobs -rp | wc -l)" -ge "$width" ]; do sleep 0.2; done
+    file=$log/${name//\//-}.txt
     (
+      exec 3>&1 >"$file" 2>&1 </dev/null
       PIDS=()
-      trap stop_all EXIT
+      trap 'stop_all; cat "$file" >&3' EXIT
       trap 'exit 130' INT TERM
       "$function" "$name"
-    ) >"$log/${name//\//-}.txt" 2>&1 </dev/null &
+    ) &
     running[$name]=$!
     PIDS+=($!)
   done
-  for name in "$@"; do
-    wait "${running[$name]}" || FAILED+=("$name")
-    cat "$log/${name//\//-}.txt"
-  done
+  for name in "$@"; do wait "${running[$name]}" || FAILED+=("$name"); done
   PIDS=()
 }
 

@@ -73,24 +73,28 @@ driven() {
   return 1
 }
 
+# clients_of SERVER: sets `clients` to those of the other era that were asked for.
+clients_of() {
+  local name all=("${MODERN_CLIENTS[@]}")
+  among "$1" "${LEGACY_SERVERS[@]}" || all=("${LEGACY_CLIENTS[@]}")
+  clients=()
+  for name in "${all[@]}"; do
+    if among "$name" "${CLIENTS[@]}"; then clients+=("$name"); fi
+  done
+}
+
 # peers_of SERVER: one server, one bridge, and all clients of the other era at once, each under a time limit of its own.
 peers_of() {
-  local server=$1 out=$OUT/$1 since=$SECONDS name clients=() code=0 url flags=() expect
+  local server=$1 out=$OUT/$1 since=$SECONDS name clients code=0 url flags=() expect=$INTEROP/expect-modern.json
   local -A running=()
-  mkdir -p "$out"
-  start_server "$server" "$out/server.log"
-  if among "$server" "${MODERN_SERVERS[@]}"; then
-    among_each "${LEGACY_CLIENTS[@]}"
-    expect=$INTEROP/expect.json flags=(--set page_size=5)
-  else
-    among_each "${MODERN_CLIENTS[@]}"
-    expect=$INTEROP/expect-modern.json
-  fi
-  [ ${#clients[@]} -gt 0 ] || return 0
+  clients_of "$server"
   echo "== ${clients[*]} -> bridge -> $server"
+  mkdir -p "$out"
+  among "$server" "${LEGACY_SERVERS[@]}" || flags=(--set page_size=5) expect=$INTEROP/expect.json
+  start_server "$server" "$out/server.log"
   start_bridge "$out/bridge.log" "${flags[@]}"
-  url=$LEGACY_URL
-  among "$server" "${MODERN_SERVERS[@]}" || url=$MODERN_URL
+  url=$MODERN_URL
+  among "$server" "${LEGACY_SERVERS[@]}" || url=$LEGACY_URL
   for name in "${clients[@]}"; do
     drive "$out/$name" "$name" "$url" all "$server"
     running[$name]=$DRIVEN
@@ -104,17 +108,14 @@ peers_of() {
   return $code
 }
 
-# among_each NAME...: sets the caller's `clients` to those of the names that were asked for.
-among_each() {
-  local name
-  for name in "$@"; do
-    if among "$name" "${CLIENTS[@]}"; then clients+=("$name"); fi
-  done
-}
-
 run_peers() {
-  local since=$SECONDS
-  in_turns "$AT_A_TIME" "$OUT/peers" peers_of "${SERVERS[@]}"
+  local since=$SECONDS each clients servers=()
+  for each in "${SERVERS[@]}"; do
+    clients_of "$each"
+    [ ${#clients[@]} -eq 0 ] || servers+=("$each")
+  done
+  [ ${#servers[@]} -gt 0 ] || die "none of ${CLIENTS[*]} is of the other era than ${SERVERS[*]}"
+  in_turns "$AT_A_TIME" "$OUT/peers" peers_of "${servers[@]}"
   failed+=("${FAILED[@]/#/peers at }")
   echo "== peers took $((SECONDS - since)) s"
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,7 +24,10 @@ type work func(context.Context, mcp.CallToolRequest) (*mcp.CreateTaskResult, err
 func main() {
 	addr := flag.String("listen", "127.0.0.1:18414", "listen address")
 	flag.Parse()
-	log.Fatal(server.NewStreamableHTTPServer(build()).Start(*addr))
+	if err := server.NewStreamableHTTPServer(build()).Start(*addr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func build() *server.MCPServer {
