@@ -9,7 +9,7 @@ says what the tools do. Tasks live in the process and die with it.
 import sys
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio
@@ -27,7 +27,10 @@ from starlette.routing import Route
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
 server = Server("python-peer", version="1.0.0")
-server.experimental.enable_tasks()
+tasks = server.experimental.enable_tasks()
+# The SDK runs all tasks within the session that was opened last, and makes none once any
+# session has ended. Here they run as long as the server does, whoever comes and goes.
+run_tasks, tasks.run = tasks.run, nullcontext
 
 NOTHING = {"type": "object", "properties": {}}
 MS = {"type": "object", "properties": {"ms": {"type": "integer"}}, "required": ["ms"]}
@@ -123,8 +126,9 @@ manager = StreamableHTTPSessionManager(app=server)
 
 @asynccontextmanager
 async def running(_app: Starlette) -> AsyncIterator[None]:
-    async with manager.run():
+    async with run_tasks(), manager.run():
         yield
+        tasks.task_group.cancel_scope.cancel()
 
 
 if __name__ == "__main__":
