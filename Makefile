@@ -9,7 +9,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers interop mutation cover readme tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells interop mutation cover readme tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,11 +55,14 @@ tidy: ## fail if go.mod, go.sum or generated files are not up to date
 	$(GO) -C interop/go mod tidy -diff
 	$(GO) generate ./...
 
-conformance: ## the official suite at both sides of the bridge (needs node, npm)
+conformance: ## the official suite at every side of the bridge (needs node, npm)
 	interop/run.sh conformance
 
-peers: ## five real clients through the bridge, in front of three servers (needs node, npm, python3)
+peers: ## seven real clients through the bridge, in front of ten servers (needs node, npm, python3)
 	interop/run.sh peers
+
+cells: ## clients of both eras at servers of both, as the README's table has it (needs node, npm)
+	interop/run.sh cells
 
 interop: ## the real clients and servers, and the official suite
 	interop/run.sh all

@@ -76,7 +76,8 @@ export function check(expectations, verdicts, { client, server }) {
   return [...rows, ...extra.map(v => ({ flow: String(v.flow), problems: ['no expectation for this flow'] }))];
 }
 
-function readVerdicts(file) {
+/** The verdicts that a driver has printed. */
+export function readVerdicts(file) {
   const lines = fs.readFileSync(file, 'utf8').split('\n').filter(Boolean);
   return lines.map((text, i) => {
     try {

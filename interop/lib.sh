@@ -45,29 +45,28 @@ start() {
 }
 
 # in_turns WIDTH LOG FUNCTION NAME...: runs FUNCTION NAME for every NAME, WIDTH of them at a time, each in a shell of its
-# own that stops what it started. Their output goes to LOG/NAME.txt ("/" as "-"), and from there to stdout, in this order.
+# own that stops what it started. Their output goes to LOG/NAME.txt ("/" as "-"), and from there to stdout when they end.
 # Sets FAILED to the names whose FUNCTION did not return 0.
 in_turns() {
-  local width=$1 log=$2 function=$3 name
+  local width=$1 log=$2 function=$3 name file
   local -A running=()
   shift 3
   FAILED=()
   mkdir -p "$log"
   for name in "$@"; do
     while [ "$(jobs -rp | wc -l)" -ge "$width" ]; do sleep 0.2; done
+    file=$log/${name//\//-}.txt
     (
+      exec 3>&1 >"$file" 2>&1 </dev/null
       PIDS=()
-      trap stop_all EXIT
+      trap 'stop_all; cat "$file" >&3' EXIT
       trap 'exit 130' INT TERM
       "$function" "$name"
-    ) >"$log/${name//\//-}.txt" 2>&1 </dev/null &
+    ) &
     running[$name]=$!
     PIDS+=($!)
   done
-  for name in "$@"; do
-    wait "${running[$name]}" || FAILED+=("$name")
-    cat "$log/${name//\//-}.txt"
-  done
+  for name in "$@"; do wait "${running[$name]}" || FAILED+=("$name"); done
   PIDS=()
 }
 
@@ -132,6 +131,17 @@ start_server() {
     demo-modern) start "$log" "$BRIDGE" demo modern --listen "127.0.0.1:$port" ;;
     modern-fixture) start "$log" node "$INTEROP/conformance/servers/modern-fixture.mjs" "$port" ;;
     fastmcp-tasks) start "$log" "$INTEROP/.venv/fastmcp/bin/python" "$INTEROP/fastmcp/server.py" 127.0.0.1 "$port" ;;
+    demo-legacy) start "$log" "$BRIDGE" demo legacy --listen "127.0.0.1:$port" ;;
+    everything)
+      start "$log" env "PORT=$port" node "$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
+      ;;
+    ts-tasks) start "$log" node "$INTEROP/servers/ts-tasks.mjs" "$port" ;;
+    ts-interactive)
+      start "$log" env "PORT=$port" node "$INTEROP/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleTaskInteractive.js"
+      ;;
+    mcp-go) start "$log" "$INTEROP/bin/mcpgo-server" -listen "127.0.0.1:$port" ;;
+    fastmcp-3) start "$log" "$INTEROP/.venv/fastmcp3/bin/python" "$INTEROP/fastmcp3/server.py" 127.0.0.1 "$port" ;;
+    python-tasks) start "$log" "$INTEROP/.venv/python/bin/python" "$INTEROP/python/server.py" 127.0.0.1 "$port" ;;
     legacy-fixture) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" ;;
     legacy-fixture-notasks) start "$log" node "$INTEROP/conformance/servers/legacy-fixture.mjs" "$port" --no-tasks ;;
     gosdk-modern | gosdk-legacy)
@@ -145,12 +155,14 @@ start_server() {
   wait_port "$port" "$log"
 }
 
-# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL; sets LEGACY_URL and MODERN_URL.
+# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL, or of what the flags name, if there are backends among
+# them; sets LEGACY_URL and MODERN_URL, the faces of the backend `default`.
 start_bridge() {
   local port log=$1
   shift
+  [[ " $* " == *" --backend "* ]] || set -- --backend "default=$SERVER_URL" "$@"
   port=$(free_port)
-  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: --backend "default=$SERVER_URL" "$@"
+  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: "$@"
   wait_port "$port" "$log"
   LEGACY_URL=http://127.0.0.1:$port/legacy/default
   MODERN_URL=http://127.0.0.1:$port/modern/default

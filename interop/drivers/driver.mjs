@@ -26,7 +26,8 @@ function limited(story) {
  * Exit 0 when every flow ran or has no tool, 1 when one broke off, 2 for a mistake in the command.
  *
  * `client` is the name in the verdicts, `file` begins the recordings' names. open(url, profile, ...) connects; what it
- * returns has a close(). A flow gets {s, tool, connect, url}: that connection, the profile's tools by key, and open once more.
+ * returns has a close(). A flow gets {s, tool, connect, closing, url, profile}: that connection, the profile's tools by key,
+ * open once more, and what sees to it that something it opened itself is closed.
  */
 export async function drive({ client, file, flows, open }) {
   const options = readOptions({
@@ -54,12 +55,12 @@ export async function drive({ client, file, flows, open }) {
     const rec = await record(flow);
     const url = rec?.url ?? options.url;
     const opened = [];
-    const connect = async (...args) => {
-      const session = await open(url, profile, ...args);
+    const closing = session => {
       opened.push(session);
       return session;
     };
-    const story = async () => flows[flow]({ s: await connect(), tool, connect, url });
+    const connect = async (...args) => closing(await open(url, profile, ...args));
+    const story = async () => flows[flow]({ s: await connect(), tool, connect, closing, url, profile });
     try {
       Object.assign(verdict, await limited(story()), { ok: true });
     } catch (e) {

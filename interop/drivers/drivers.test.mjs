@@ -16,10 +16,12 @@ const node = driver => [process.execPath, path.join(import.meta.dirname, driver)
 const drivers = {
   'legacy-client.mjs': node('legacy-client.mjs'),
   'exttasks-client.mjs': node('exttasks-client.mjs'),
+  'exttasks-modern-client.mjs': node('exttasks-modern-client.mjs'),
   'example-client.mjs': node('example-client.mjs'),
   'modern-walk.mjs': node('modern-walk.mjs'),
   'mcpgo-client': [path.join(root, 'bin/mcpgo-client')],
   'python/client.py': [path.join(root, '.venv/python/bin/python'), path.join(root, 'python/client.py')],
+  'fastmcp/client.py': [path.join(root, '.venv/fastmcp/bin/python'), path.join(root, 'fastmcp/client.py')],
 };
 
 /** Runs a driver with the profiles of this folder, unless others are named. */
@@ -48,7 +50,17 @@ for (const driver of Object.keys(drivers)) {
   }
 }
 
-for (const driver of ['legacy-client.mjs', 'exttasks-client.mjs', 'mcpgo-client', 'python/client.py']) {
+/** The drivers that connect by themselves, with the file of their expectations. */
+const expectations = {
+  'legacy-client.mjs': 'expect.json',
+  'exttasks-client.mjs': 'expect.json',
+  'mcpgo-client': 'expect.json',
+  'python/client.py': 'expect.json',
+  'exttasks-modern-client.mjs': 'expect-modern.json',
+  'fastmcp/client.py': 'expect-modern.json',
+};
+
+for (const [driver, file] of Object.entries(expectations)) {
   test(`${driver}: a server that is not there breaks the flow off: exit 1, and a verdict that is not ok`, () => {
     const { status, stdout } = run(driver, nowhere, 'sync', '--profile=demo-modern');
     assert.equal(status, 1);
@@ -61,7 +73,7 @@ for (const driver of ['legacy-client.mjs', 'exttasks-client.mjs', 'mcpgo-client'
 
   test(`${driver}: the name in its verdicts is one that has expectations`, () => {
     const { client } = JSON.parse(run(driver, nowhere, 'sync', '--profile=demo-modern').stdout);
-    assert.ok(read('expect.json')[client], client);
+    assert.ok(read(file)[client], client);
   });
 }
 
@@ -72,6 +84,17 @@ test('every server of the expectations has a profile, and every expectation hold
     for (const server of Object.keys(shared).filter(s => s !== 'every server')) {
       assert.ok(profiles[server], `no profile ${server}`);
       assert.ok(Object.keys(expectationsFor(read('expect.json'), client, server)).length, `${client} at ${server}`);
+    }
+  }
+});
+
+test('the same holds for clients of 2026-07-28', () => {
+  const profiles = read('profiles.json');
+  const legacyServers = ['demo-legacy', 'everything', 'ts-tasks', 'ts-interactive', 'mcp-go', 'fastmcp-3', 'python-tasks'];
+  for (const client of Object.keys(read('expect-modern.json'))) {
+    for (const server of legacyServers) {
+      assert.ok(profiles[server], `no profile ${server}`);
+      assert.ok(Object.keys(expectationsFor(read('expect-modern.json'), client, server)).length, `${client} at ${server}`);
     }
   }
 });

@@ -1,6 +1,13 @@
 package pool
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// singleRest is how long a [Single] session is kept that nobody uses: what was said in
+// it, such as the answer to the last question, may be under way still.
+const singleRest = 2 * time.Second
 
 // wake lets all who wait for a session look again.
 func (p *Pool) wake() {
@@ -13,13 +20,16 @@ func (p *Pool) wake() {
 func (p *Pool) settle(m *Member) {
 	p.wake()
 	switch {
-	case m.gone, m.lost(), m.single && m.idle():
+	case m.gone, m.lost():
 		p.drop(m)
 	case m.idle():
 		m.use()
-		uses := m.uses
+		uses, rest := m.uses, p.o.Idle
+		if m.single {
+			rest = min(rest, singleRest)
+		}
 		m.since = p.o.Env.Now()
-		m.stop = p.o.Env.AfterFunc(p.o.Idle, func() { p.expire(m, uses) })
+		m.stop = p.o.Env.AfterFunc(rest, func() { p.expire(m, uses) })
 	}
 }
 

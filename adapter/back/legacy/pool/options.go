@@ -27,8 +27,8 @@ const (
 	// one of them at a time, beside any number of shared ones, and to none of them
 	// while something lives in it that may ask, too, if that can be helped (B-U6).
 	Exclusive
-	// Single is Exclusive on a session for this lease alone. It ends with the lease,
-	// unless something lives in it.
+	// Single is Exclusive on a session for this lease alone. It ends soon after the
+	// lease, unless something lives in it.
 	Single
 )
 

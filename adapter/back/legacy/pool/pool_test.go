@@ -163,9 +163,12 @@ func TestSingle(t *testing.T) {
 		}
 		r.wantEnded("")
 		one.Release()
+		r.wantEnded("") // an answer may be under way still (B-P3)
+		time.Sleep(2 * time.Second)
 		r.wantEnded("2")
 		unpin := two.Pin()
 		two.Release()
+		time.Sleep(2 * time.Second)
 		r.wantEnded("2")
 		again, err := r.Resume(t.Context(), alice, two.Session().Ticket(), port.Hello{})
 		if err != nil || again.Member() != two.Member() {
@@ -174,6 +177,7 @@ func TestSingle(t *testing.T) {
 		unpin()
 		r.wantEnded("2")
 		again.Release()
+		time.Sleep(2 * time.Second)
 		r.wantEnded("23")
 		late := r.get(alice, pool.Single)
 		late.Linger()
@@ -188,6 +192,7 @@ func TestSingle(t *testing.T) {
 			t.Errorf("B-U4 result %s, error %v", got, err)
 		}
 		lost.Release()
+		time.Sleep(2 * time.Second)
 		r.wantEnded("23456")
 	})
 }
