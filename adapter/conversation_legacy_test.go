@@ -21,6 +21,7 @@ type legacyServer struct {
 	mu       sync.Mutex
 	opened   int
 	ids      []string          // of sessions, as given out
+	ended    []string          // of sessions that the bridge has ended
 	versions map[string]string // that were chosen, by session
 	breaches []string          // what the bridge has done wrong where nobody looked
 }
@@ -133,6 +134,9 @@ func (l *legacyServer) check(a *arrival, f *conversation.Facts) string {
 		delete(want, "Authorization")
 	}
 	session := a.header.Get("Mcp-Session-Id")
+	if session != "" && slices.Contains(l.ended, session) {
+		return fmt.Sprintf("%s %s: in the session %q, which has been ended", a.http, a.method(), session)
+	}
 	switch {
 	case a.method() == wire.MethodInitialize:
 		want["Mcp-Session-Id"], want["Mcp-Protocol-Version"] = nil, nil
@@ -140,6 +144,7 @@ func (l *legacyServer) check(a *arrival, f *conversation.Facts) string {
 		want["Accept"], want["Content-Type"] = []string{"text/event-stream"}, nil
 		delete(want, "Last-Event-Id")
 	case a.http == http.MethodDelete:
+		l.ended = append(l.ended, session)
 		delete(want, "Accept")
 		if a.header["Mcp-Protocol-Version"] == nil {
 			delete(want, "Mcp-Protocol-Version") // none was agreed upon

@@ -1,7 +1,9 @@
 package adapter_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
@@ -36,7 +38,8 @@ func describe(header http.Header, message wire.Value) {
 }
 
 // stateless checks what holds for everything that a modern client is told: it is
-// asked nothing, there is no session, and no event can be come back to (B-L1, B-L2).
+// asked nothing, there is no session, least of all the server's, and no event can be
+// come back to (B-L1, B-L2, G-5, §6.2).
 func (p *player) stateless(x *clientExchange, m said) {
 	message := wire.Value(m.text)
 	if message.Get("method").Present() && message.Get("id").Present() {
@@ -46,6 +49,13 @@ func (p *player) stateless(x *clientExchange, m said) {
 		p.fail("an event of a modern client has the id %q", m.id)
 	}
 	header := x.answer().header
+	if server := p.upstream.legacy; server != nil {
+		for _, id := range server.issued() {
+			if strings.Contains(m.text, id) || strings.Contains(fmt.Sprint(header), id) {
+				p.fail("a modern client is told of the session %q: %s %v", id, m.text, header)
+			}
+		}
+	}
 	if id, there := header["Mcp-Session-Id"]; there {
 		p.fail("Mcp-Session-Id: want none, got %q", id)
 	}

@@ -58,6 +58,8 @@ func clientMeta(capabilities wire.Value) wire.Value {
 //	version   the revision that a legacy server chooses; 2025-11-25 if nothing is said
 //	ids       none: a legacy server gives no session ids
 //	errors    logged: the bridge may log errors
+//	filter    hit: the leak filter stops something, which is what it is for between
+//	          peers of one era, and logs that
 //
 // The bridge has the backends quarry and basalt, of the server's era unless that is
 // set. Conversations with a modern server take place behind quarry, those with a
@@ -74,6 +76,7 @@ type setup struct {
 	version  string
 	noIDs    bool
 	errors   bool
+	filter   bool
 }
 
 // era is the era of a peer.
@@ -159,6 +162,8 @@ func parseSetup(text []byte) (setup, error) {
 			s.noIDs = value == "none"
 		case "errors":
 			s.errors = value == "logged"
+		case "filter":
+			s.filter = value == "hit"
 		default:
 			err = fmt.Errorf("unknown")
 		}

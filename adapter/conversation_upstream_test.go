@@ -277,7 +277,11 @@ func (u *upstream) news(stopping bool) (all []news) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, a := range u.arrived {
-		all = append(all, news{a.at, "b>u " + string(a.body)})
+		what := "b>u "
+		if a.http != http.MethodPost {
+			what += "[" + a.http + " | Mcp-Session-Id: " + a.header.Get("Mcp-Session-Id") + "]"
+		}
+		all = append(all, news{a.at, what + string(a.body)})
 	}
 	for _, a := range u.open {
 		if at, dropped := a.dropped(); dropped && !stopping {

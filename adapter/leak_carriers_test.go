@@ -93,9 +93,12 @@ b>c {"jsonrpc":"2.0","id":1,"result":{%[4]s,"com.acme/v":{"n":1.0‹x›}‹m›
 	return all
 }
 
-// named returns the names of the carriers that begin with one of these words.
-func namedCarriers(words ...string) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(carriers())) {
+// namedCarriers returns the names of the carriers that begin with one of these words.
+func namedCarriers(words ...string) []string { return namesOf(carriers(), words...) }
+
+// namesOf returns the names in all that begin with one of these words.
+func namesOf(all map[string]carrier, words ...string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(name, w) }) {
 			names = append(names, name)
 		}

@@ -39,7 +39,8 @@ type CallToolResult struct {
 	// Content is the array of content blocks as received. The schema requires
 	// it; it is absent where a server leaves it out beside structuredContent.
 	Content wire.Value
-	// StructuredContent is the member as received: an object, or absent.
+	// StructuredContent is the member as received, or absent. It should be an
+	// object; what a server sends instead is for its client to judge (§6.1).
 	StructuredContent wire.Value
 	// IsError is true when the tool itself failed; absent means false.
 	IsError bool
@@ -59,9 +60,6 @@ func callToolResult(obj wire.Object) (CallToolResult, error) {
 	out := CallToolResult{Object: obj, Content: obj.Get("content"), StructuredContent: obj.Get("structuredContent")}
 	if out.Content.Present() && out.Content.Kind() != wire.KindArray {
 		return CallToolResult{}, wire.Wrong("result.content", "an array")
-	}
-	if out.StructuredContent.Present() && !out.StructuredContent.IsObject() {
-		return CallToolResult{}, wire.Wrong("result.structuredContent", "an object")
 	}
 	isError := obj.Get("isError")
 	value, ok := isError.Bool()

@@ -52,7 +52,7 @@ var refusals = []struct {
 	}},
 	{"tools/call result", parse(legacy2025.ParseCallToolResult), map[wire.Value]string{
 		`{}`: "", `{"content":[],"structuredContent":{},"isError":true}`: "", `{"content":"x"}`: "result.content", `{"isError":1}`: "result.isError",
-		`{"structuredContent":[]}`: "result.structuredContent", `[]`: "result",
+		`{"structuredContent":[]}`: "", `{"structuredContent":null}`: "", `[]`: "result",
 	}},
 	{"prompts/get params", parse(legacy2025.ParseGetPromptParams), map[wire.Value]string{
 		`{"name":"a"}`: "", `{"name":1}`: "params.name", `{"name":"a","arguments":[]}`: "params.arguments", `[]`: "params",

@@ -298,8 +298,15 @@ func FuzzQuestions(f *testing.F) {
 			}
 			buf, notes, err = mapping.AppendUpInputResponse(nil, ext2026.InputRequest{Method: method}, v)
 			written(t, buf, notes, err, []string{"resultType"}, legacyKeys)
-			buf, notes, err = mapping.AppendDownInputResponse(nil, method, "", v, "LT", "params.inputResponses.k")
-			written(t, buf, notes, err, []string{"resultType"}, modernKeys)
+			for _, params := range []wire.Value{"", `{"mode":"url"}`, v} {
+				for _, taskID := range []string{"", "LT"} {
+					buf, notes, err = mapping.AppendDownInputResponse(nil, method, params, v, taskID, "params.inputResponses.k")
+					told := written(t, buf, notes, err, []string{"resultType"}, modernKeys)
+					if got, _ := told.Get("_meta").Get(wire.MetaRelatedTask).Get("taskId").Text(); err == nil && got != taskID {
+						t.Fatalf("an answer to task %q\n%s", taskID, told)
+					}
+				}
+			}
 		}
 	})
 }

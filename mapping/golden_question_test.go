@@ -88,6 +88,11 @@ func goldenHosted(g *goldenCase) {
 	if _, err := mapping.ReadDownTask(g.method, wire.Value(out[len(prefix):])); err != nil {
 		g.Errorf("the document does not read back: %v", err)
 	}
+	legacy := mapping.AppendUpHostedTask([]byte(prefix), task)
+	if _, err := mapping.ReadUpTask(g.method, wire.Value(legacy[len(prefix):])); err != nil {
+		g.Errorf("the legacy document does not read back: %v", err)
+	}
+	g.c.Got("legacy.task", legacy[len(prefix):])
 	g.done(out, 0, nil)
 }
 

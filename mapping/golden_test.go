@@ -89,7 +89,7 @@ func taskSuite(dir, glob, in, out string, run func(*goldenCase)) goldentest.Suit
 		Glob: glob + golden.Ext,
 		Schema: golden.Schema{
 			Inputs:  []string{"method", "options", in, "payload.*", "entry.*"},
-			Outputs: []string{out, "error", "declared"},
+			Outputs: []string{out, "error", "declared", "legacy.task"},
 		},
 		Func: func(t *testing.T, c *goldentest.Case) {
 			t.Parallel()
@@ -208,7 +208,9 @@ func goldenUpTask(g *goldenCase) {
 	if !ok {
 		return
 	}
-	o := mapping.UpTaskOptions{FirstSeen: g.o.FirstSeen, ServerInfo: wire.Value(g.o.ServerInfo), Payload: g.payload(), Requests: g.entries()}
+	o := mapping.UpTaskOptions{
+		FirstSeen: g.o.FirstSeen, ServerInfo: wire.Value(g.o.ServerInfo), Payload: g.payload(), Requests: g.entries(), Message: g.o.Message,
+	}
 	out, notes, err := mapping.AppendUpTask([]byte(prefix), task, g.o.Handle, o)
 	g.done(out, notes, err)
 	if err == nil {

@@ -33,21 +33,7 @@ type HostedTask struct {
 // would report it, so that it is rendered like any other (A-T8, A-M8).
 func AppendHostedTask(dst []byte, task HostedTask) []byte {
 	w := wire.Begin(dst)
-	w.Text("taskId", task.ID)
-	w.Text("status", string(task.Status))
-	if task.StatusMessage != "" {
-		w.Text("statusMessage", task.StatusMessage)
-	}
-	w.Text("createdAt", task.CreatedAt)
-	w.Text("lastUpdatedAt", task.LastUpdatedAt)
-	if task.TTLMs < 0 {
-		w.Value("ttlMs", wire.Null)
-	} else {
-		w.Int("ttlMs", task.TTLMs)
-	}
-	if task.PollIntervalMs > 0 {
-		w.Int("pollIntervalMs", task.PollIntervalMs)
-	}
+	task.write(&w, "ttlMs", "pollIntervalMs")
 	switch task.Status {
 	case ext2026.StatusCompleted:
 		w.Value("result", task.Result)
@@ -68,6 +54,13 @@ func AppendHostedTask(dst []byte, task HostedTask) []byte {
 // (host_tasks). Result, error and questions are no part of it in that era.
 func AppendUpHostedTask(dst []byte, task HostedTask) []byte {
 	w := wire.Begin(dst)
+	task.write(&w, "ttl", "pollInterval")
+	return w.End()
+}
+
+// write writes what a task has in both eras; ttl and pace are the names that its era
+// has for them.
+func (task *HostedTask) write(w *wire.Writer, ttl, pace string) {
 	w.Text("taskId", task.ID)
 	w.Text("status", string(task.Status))
 	if task.StatusMessage != "" {
@@ -76,14 +69,13 @@ func AppendUpHostedTask(dst []byte, task HostedTask) []byte {
 	w.Text("createdAt", task.CreatedAt)
 	w.Text("lastUpdatedAt", task.LastUpdatedAt)
 	if task.TTLMs < 0 {
-		w.Value("ttl", wire.Null)
+		w.Value(ttl, wire.Null)
 	} else {
-		w.Int("ttl", task.TTLMs)
+		w.Int(ttl, task.TTLMs)
 	}
 	if task.PollIntervalMs > 0 {
-		w.Int("pollInterval", task.PollIntervalMs)
+		w.Int(pace, task.PollIntervalMs)
 	}
-	return w.End()
 }
 
 // AppendTaskOverlay appends a modern task document with another status, message

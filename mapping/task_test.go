@@ -127,6 +127,36 @@ func TestTaskChange(t *testing.T) {
 	}
 }
 
+// TestUpTaskChange: of a legacy task, too, only what counts is a change.
+func TestUpTaskChange(t *testing.T) {
+	t.Parallel()
+	mark := func(doc wire.Value) string {
+		task, err := mapping.ReadUpTask("tasks/get", doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mapping.UpTaskChange(task)
+	}
+	first := mark(`{"taskId":"t","status":"working","statusMessage":"m","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":1,"pollInterval":2}`)
+	if same := mark(`{"taskId":"t","status":"working","statusMessage":"m","lastUpdatedAt":"2026-09-14T09:00:00Z","ttl":1,"pollInterval":3,"x":1}`); same != first {
+		t.Errorf("time, pace and a vendor's member are a change: %q is not %q", same, first)
+	}
+	seen := map[string]string{first: "the first"}
+	for name, other := range map[string]wire.Value{
+		"status":           `{"taskId":"t","status":"input_required","statusMessage":"m","ttl":1}`,
+		"statusMessage":    `{"taskId":"t","status":"working","statusMessage":"n","ttl":1}`,
+		"no statusMessage": `{"taskId":"t","status":"working","ttl":1}`,
+		"ttl":              `{"taskId":"t","status":"working","statusMessage":"m","ttl":2}`,
+		"no ttl":           `{"taskId":"t","status":"working","statusMessage":"m"}`,
+	} {
+		got := mark(other)
+		if before, ok := seen[got]; ok {
+			t.Errorf("%s is told like %s: %q", name, before, got)
+		}
+		seen[got] = name
+	}
+}
+
 func TestSmallBuilders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ got, want string }{

@@ -156,6 +156,18 @@ func TestBackendFlags(t *testing.T) {
 	}
 }
 
+// TestStdioBackendIsRefused: as long as there is no process for each principal, there
+// is none that two could share (B-U8).
+func TestStdioBackendIsRefused(t *testing.T) {
+	t.Parallel()
+	if cfg, problems := load(t, "", config.Flags{Backends: []string{"local=stdio:server"}}); cfg != nil || len(problems) == 0 {
+		t.Errorf("a flag: %+v", cfg)
+	}
+	if cfg, problems := load(t, "backends:\n  local:\n    command: [server]\n", config.Flags{}); cfg != nil || len(problems) == 0 {
+		t.Errorf("a file: %+v", cfg)
+	}
+}
+
 func TestBackendInFileAndFlag(t *testing.T) {
 	t.Parallel()
 	_, got := load(t, one, config.Flags{Backends: []string{"a=http://b.example"}})
