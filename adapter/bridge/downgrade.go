@@ -158,6 +158,7 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return port.Fail(errUnserved)
 	}
 	h := d.hearer(b, x, lease)
+	h.crowded = x.Caller.Principal == ""
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)

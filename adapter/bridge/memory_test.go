@@ -112,7 +112,7 @@ func TestLongLogToSlowClient(t *testing.T) {
 		go func() {
 			defer close(ended)
 			l.cross.Request(l.t.Context(), &port.Exchange{
-				Backend: "basalt", Stream: s, Caller: port.Caller{LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
+				Backend: "basalt", Stream: s, Caller: port.Caller{Principal: "p", LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
 				Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "prompts/list", Params: `{"cursor":"A",` + novaMeta + `}}`},
 			})
 		}()

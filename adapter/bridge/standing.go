@@ -47,7 +47,7 @@ func (d *Downgrade) Hear(h Heard) {
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
 	case legacy2025.NotificationMessage:
-		if sole := d.levels.sole(h.Session); sole != nil && !d.tasks.Lives(h.Backend, h.Session) {
+		if sole := d.levels.sole(h.Session); sole != nil && !sole.crowded && !d.tasks.Lives(h.Backend, h.Session) {
 			sole.aside(h.Message)
 		}
 	case legacy2025.NotificationCancelled:
