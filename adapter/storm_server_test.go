@@ -106,7 +106,7 @@ func (s *stormy) open(w http.ResponseWriter, r *http.Request, msg jsonrpc.Messag
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	id := fmt.Sprintf("srv-%d", s.next())
+	id := fmt.Sprintf("srv:%d", s.next())
 	whose := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()
 	s.sessions[id] = "for<" + whose + ">"
@@ -137,7 +137,7 @@ func (s *stormy) say(w io.Writer, whose string) {
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":[%d,"%s"]}}`,
 		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"n":%d,"x":"%s"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"vein://%d","x":"%s"}}`,
-		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"raw-%d","status":"input_required","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":null,"statusMessage":"%s"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"raw:%d","status":"input_required","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":null,"statusMessage":"%s"}}`,
 		`{"jsonrpc":"2.0","id":%d,"result":{"x":"%s"}}`,
 		`{"jsonrpc":"2.0","id":%d,"method":7,"x":"%s"`,
 	}[s.roll(13)]
@@ -221,7 +221,7 @@ func (s *stormy) end(msg jsonrpc.Message, whose string) string {
 	status := []string{"working", "input_required", "completed", "failed", "cancelled", "lost"}[s.roll(6)]
 	switch {
 	case msg.Method == "tools/call" && msg.Params.Get("task").Present():
-		id := fmt.Sprintf("raw-%d", s.next())
+		id := fmt.Sprintf("raw:%d", s.next())
 		s.mu.Lock()
 		_, of, _ := strings.Cut(whose, "of<")
 		s.tasks[id] = strings.TrimSuffix(of, ">")

@@ -210,7 +210,7 @@ func (s *sailor) check(msg wire.Value) (response wire.Value) {
 	if _, err := wire.Check([]byte(msg)); err != nil {
 		s.c.t.Errorf("told %s: %v", msg, err)
 	}
-	for _, secret := range []string{"srv-", "raw-"} {
+	for _, secret := range []string{"srv:", "raw:"} {
 		if strings.Contains(string(msg), secret) {
 			s.c.t.Errorf("told what is the backend's: %s", msg)
 		}
