@@ -184,11 +184,10 @@ func TestProgressAside(t *testing.T) {
 func TestProgressElsewhere(t *testing.T) {
 	downgrade(t, func(d *down) {
 		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
-			d.cross.Hear(bridge.Heard{ //nolint:contextcheck // a server has none
-				Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{
-					Kind: jsonrpc.KindNotification, Method: "notifications/progress",
-					Params: `{"progressToken":` + call.Params.Get("_meta").Get("progressToken") + `,"progress":1,"message":"forged"}`,
-				}})
+			d.cross.Hear(bridge.Heard{Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{ //nolint:contextcheck // a server has none
+				Kind: jsonrpc.KindNotification, Method: "notifications/progress",
+				Params: `{"progressToken":` + call.Params.Get("_meta").Get("progressToken") + `,"progress":1,"message":"forged"}`,
+			}})
 			return `{"prompts":[]}`, nil
 		}
 		if _, sent := d.request(d.t.Context(), "prompts/list", `{`+novaMeta+`,"progressToken":"t"}}`, `{}`); len(sent) > 0 {
