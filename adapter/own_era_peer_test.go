@@ -24,6 +24,7 @@ import (
 type eraCell struct {
 	t     *testing.T
 	dir   string
+	set   []string // configuration keys, from the next beginning on
 	back  *memnet.Listener
 	front *memnet.Listener
 	http  *http.Client
@@ -64,7 +65,7 @@ func (c *eraCell) begin() {
 	c.t.Helper()
 	store, admin, listen := "embedded:"+c.dir+"/taskbridge.db", "off", "127.0.0.1:0"
 	cfg, err := config.Load(config.Inputs{
-		Flags:     config.Flags{Backends: []string{"quarry=http://127.0.0.1/mcp"}, Store: &store, Admin: &admin, Listen: &listen},
+		Flags:     config.Flags{Backends: []string{"quarry=http://127.0.0.1/mcp"}, Store: &store, Admin: &admin, Listen: &listen, Set: c.set},
 		LookupEnv: func(string) (string, bool) { return "", false },
 	})
 	if err != nil {

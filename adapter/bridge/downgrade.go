@@ -42,6 +42,8 @@ type Downgrade struct {
 	// hearers are the requests that asked for progress, by their tokens.
 	hearers map[wire.Value]*hearer
 	held    map[port.Session][]*held
+	// refusing counts the requests that are being refused.
+	refusing map[port.Session]int
 	// parked are the calls under way that can become tasks of the bridge.
 	parked map[*park.Call]*parkable
 	closed bool
@@ -65,7 +67,7 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 	}
 	d := &Downgrade{
 		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
-		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), parked: make(map[*park.Call]*parkable),
+		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), refusing: make(map[port.Session]int), parked: make(map[*park.Call]*parkable),
 		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Tasks}),
 		levels:  newLevels(o.Env, o.Logger),
 	}
@@ -156,6 +158,7 @@ func (d *Downgrade) forward(ctx context.Context, b *LegacyBackend, x *port.Excha
 		return port.Fail(errUnserved)
 	}
 	h := d.hearer(b, x, lease)
+	h.crowded = x.Caller.Principal == ""
 	raw, err := h.send(ctx)
 	if err != nil {
 		return d.fail(x, err)

@@ -37,6 +37,7 @@ type session struct {
 	calls    []port.SessionCall
 	said     []string // by the bridge, besides requests
 	hear     func(jsonrpc.Message)
+	deaf     bool // it takes no response
 	released int
 }
 
@@ -81,9 +82,12 @@ func (s *session) Notify(_ context.Context, method string, params wire.Value) er
 	return nil
 }
 
-func (s *session) Respond(_ context.Context, response []byte) error {
+func (s *session) Respond(ctx context.Context, response []byte) error {
 	s.note(string(response))
-	return nil
+	if s.deaf {
+		<-ctx.Done()
+	}
+	return context.Cause(ctx)
 }
 
 // heard returns and forgets what the bridge has said.

@@ -2,25 +2,16 @@ package bridge
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/taskbridge/taskbridge/adapter/listen"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
-	"github.com/taskbridge/taskbridge/internal/jsonrpc"
-	"github.com/taskbridge/taskbridge/internal/wire"
 )
-
-// errNeedsTasks is for a request about tasks that does not declare the extension.
-var errNeedsTasks = &port.StatusError{Status: http.StatusBadRequest, Err: &jsonrpc.Error{
-	Code: ext2026.CodeMissingCapability, Message: "Missing required client capability: " + wire.TasksExtension,
-	Data: `{"requiredCapabilities":{"extensions":{"` + wire.TasksExtension + `":{}}}}`,
-}}
 
 // listen serves a subscription to its end (§3.5 B, §4.24).
 func (d *Downgrade) listen(ctx context.Context, b *LegacyBackend, x *port.Exchange) port.Outcome {
 	if x.Message.Params.Get("notifications").Get("taskIds").Present() && !x.Caller.Tasks {
-		return port.Fail(errNeedsTasks)
+		return port.Fail(errTasks)
 	}
 	params, err := ext2026.ParseListenParams(x.Message.Params)
 	if err != nil {

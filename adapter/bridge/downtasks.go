@@ -13,7 +13,7 @@ import (
 // errTasks is the answer to a request that needs the tasks extension and does not
 // declare it itself (B-T5).
 var errTasks = &port.StatusError{Status: http.StatusBadRequest, Err: &jsonrpc.Error{
-	Code: ext2026.CodeMissingCapability, Message: "this request does not declare the extension " + wire.TasksExtension,
+	Code: ext2026.CodeMissingCapability, Message: "Missing required client capability: " + wire.TasksExtension,
 	Data: `{"requiredCapabilities":{"extensions":{"` + wire.TasksExtension + `":{}}}}`,
 }}
 

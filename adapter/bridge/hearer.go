@@ -20,6 +20,9 @@ type hearer struct {
 	b       *LegacyBackend
 	x       *port.Exchange
 	session port.Session
+	// crowded is set where callers without a name share the session: what is said beside
+	// all requests may be about another's.
+	crowded bool
 	// token is the bridge's progress token, clientToken the client's (G-10).
 	token, clientToken wire.Value
 	// augment is what makes the request one for a task (§4.19); absent for a plain one.

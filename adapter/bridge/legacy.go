@@ -134,6 +134,10 @@ func asks(capabilities wire.Value) bool {
 	return false
 }
 
+// logsAlone reports whether a caller needs a session that no other has to be told what is
+// logged: many backends do not say for which request that is (§3.4).
+func logsAlone(caller port.Caller) bool { return caller.Principal == "" && caller.LogLevel != "" }
+
 // binding ties a parked call to its caller and to what was asked: the request
 // without what changes between its repetitions (B-P2).
 func (d *Downgrade) binding(x *port.Exchange) park.Binding {

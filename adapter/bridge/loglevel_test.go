@@ -253,6 +253,32 @@ func TestLogAttribution(t *testing.T) {
 	})
 }
 
+// TestLogOfNobody: callers without a name share a session, on which a message beside all
+// requests may be about another's. One who asks for messages has a session alone, for
+// what can be slow (§3.4).
+func TestLogOfNobody(t *testing.T) {
+	levels(t, func(l *leveled) {
+		for method, alone := range map[string]bool{"prompts/list": false, "prompts/get": true} {
+			s := &subscriber{ended: make(chan port.Outcome, 1)}
+			l.end[method] = make(chan struct{})
+			l.leases = nil
+			go func() {
+				s.ended <- l.cross.Request(l.t.Context(), &port.Exchange{
+					Backend: "basalt", Stream: s, Caller: port.Caller{LogLevel: "debug", Capabilities: `{}`},
+					Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: method, Params: wire.Value(`{"name":"p","cursor":"` + method + `",` + novaMeta + `}}`)},
+				})
+			}()
+			synctest.Wait()
+			l.announces("notifications/message", `{"level":"error","data":1}`)
+			if told := s.got(); len(l.leases) != 1 || l.leases[0].Exclusive != alone || (len(told) == 1) != alone {
+				l.t.Errorf("%s: told %q, leased with %+v", method, told, l.leases)
+			}
+			close(l.end[method])
+			<-s.ended
+		}
+	})
+}
+
 // TestLogBesideTask: while a task lives in the session, nobody can tell whose a message
 // is that comes beside all requests (§3.4).
 func TestLogBesideTask(t *testing.T) {
@@ -316,7 +342,7 @@ func TestLogToSlowClient(t *testing.T) {
 		ended := make(chan int, 1)
 		go func() {
 			out := l.cross.Request(l.t.Context(), &port.Exchange{
-				Backend: "basalt", Stream: s, Caller: port.Caller{LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
+				Backend: "basalt", Stream: s, Caller: port.Caller{Principal: "p", LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
 				Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "prompts/list", Params: `{"cursor":"A",` + novaMeta + `}}`},
 			})
 			if out.Err != nil {

@@ -24,7 +24,7 @@ func heap() int {
 // not parallel to tests that need memory, too.
 func TestMessagesAreNotKept(t *testing.T) { //nolint:paralleltest // see above
 	downgradeAlone(t, func(d *down) {
-		const messages, size = 32, 1 << 20
+		const messages, size = 16, 512 << 10
 		pad := strings.Repeat("x", size)
 		d.session.do = func(context.Context, port.SessionCall) (wire.Value, error) {
 			return wire.Value(`{"tools":[],"nextCursor":"next","pad":"` + pad + `"}`), nil
@@ -50,7 +50,7 @@ func TestPassedMessagesAreNotKept(t *testing.T) { //nolint:paralleltest // as ab
 	passLegacyAlone(t, func(t *testing.T, p *passage) {
 		o := p.client("c1", "alice")
 		s := o.open()
-		const messages, size = 32, 1 << 20
+		const messages, size = 16, 512 << 10
 		pad := strings.Repeat("x", size)
 		before := heap()
 		for i := range messages {
@@ -112,7 +112,7 @@ func TestLongLogToSlowClient(t *testing.T) {
 		go func() {
 			defer close(ended)
 			l.cross.Request(l.t.Context(), &port.Exchange{
-				Backend: "basalt", Stream: s, Caller: port.Caller{LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
+				Backend: "basalt", Stream: s, Caller: port.Caller{Principal: "p", LogLevel: "debug", Capabilities: `{}`, Authorization: "Bearer n"},
 				Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "prompts/list", Params: `{"cursor":"A",` + novaMeta + `}}`},
 			})
 		}()

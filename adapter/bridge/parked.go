@@ -128,7 +128,7 @@ type asking struct {
 
 // begin sends the call. It goes on when the client has left with a question.
 func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchange, round int64) (*parkable, error) {
-	lease, err := d.lease(ctx, b, x.Caller, asks(x.Caller.Capabilities))
+	lease, err := d.lease(ctx, b, x.Caller, asks(x.Caller.Capabilities) || logsAlone(x.Caller))
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,11 @@ func (s *passed) question(ctx context.Context, msg jsonrpc.Message, stream port.
 // refuse answers a request of the backend without holding up what it came on.
 func (s *passed) refuse(ctx context.Context, msg jsonrpc.Message, code int64, why string) {
 	p := s.p
+	if !s.mayRefuse() {
+		return
+	}
 	p.spawn(func() {
+		defer s.refused()
 		ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), p.o.Env, partingTime, errCallTotal)
 		defer cancel()
 		response := jsonrpc.AppendError(nil, msg.ID, jsonrpc.NewError(code, "%s", why))
@@ -142,6 +146,24 @@ func (s *passed) refuse(ctx context.Context, msg jsonrpc.Message, code int64, wh
 			p.o.Logger.InfoContext(ctx, "backend's question not answered", "backend", s.b.Name, "error", port.Reason(err))
 		}
 	})
+}
+
+// mayRefuse counts a request that is to be refused, or reports that there are too many:
+// a backend that asks without listening would keep a goroutine for each.
+func (s *passed) mayRefuse() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refusing >= maxRefusals {
+		return false
+	}
+	s.refusing++
+	return true
+}
+
+func (s *passed) refused() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusing--
 }
 
 // spawn runs f, unless the crossing is closed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -249,5 +250,25 @@ func TestPassManyQuestions(t *testing.T) {
 			t.Error(err)
 		}
 		want(t, "the backend", s.heard(), `{"jsonrpc":"2.0","id":0,"result":{}}`)
+	})
+}
+
+// TestPassRefusals: a backend that asks and takes no answers does not fill the bridge
+// with them.
+func TestPassRefusals(t *testing.T) {
+	passLegacy(t, func(t *testing.T, p *passage) {
+		s := p.client("c1", "alice").open()
+		s.deaf = true
+		for range 100 {
+			s.hello.OnMessage(message(t, `{"jsonrpc":"2.0","id":1,"method":"tasks/update"}`))
+		}
+		if said := s.heard(); len(said) != 16 {
+			t.Errorf("%d are being refused", len(said))
+		}
+		time.Sleep(11 * time.Second)
+		s.hello.OnMessage(message(t, `{"jsonrpc":"2.0","id":1,"method":"tasks/update"}`))
+		if said := s.heard(); len(said) != 1 {
+			t.Errorf("later %d are", len(said))
+		}
 	})
 }

@@ -50,6 +50,7 @@ type pair struct {
 	said    []string // by the bridge, besides requests
 	deleted bool
 	closed  bool
+	deaf    bool  // it takes no response
 	fail    error // of what is said
 }
 
@@ -126,7 +127,12 @@ func (s *pair) Notify(_ context.Context, method string, params wire.Value) error
 	return s.say(method + " " + string(params))
 }
 
-func (s *pair) Respond(_ context.Context, response []byte) error { return s.say(string(response)) }
+func (s *pair) Respond(ctx context.Context, response []byte) error {
+	if s.deaf {
+		defer func() { <-ctx.Done() }()
+	}
+	return s.say(string(response))
+}
 
 // heard returns and forgets what the bridge has said.
 func (s *pair) heard() []string {

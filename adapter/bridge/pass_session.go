@@ -29,6 +29,7 @@ type passed struct {
 	down, up tokens
 	asked    asked
 	unowned  unowned
+	refusing int // requests of the backend that are being refused
 }
 
 func (p *PassLegacy) newPassed(b *SessionBackend, caller port.Caller, push func(key string, msg []byte)) *passed {

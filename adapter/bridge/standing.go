@@ -47,7 +47,7 @@ func (d *Downgrade) Hear(h Heard) {
 	case legacy2025.NotificationProgress:
 		d.hearProgress(h)
 	case legacy2025.NotificationMessage:
-		if sole := d.levels.sole(h.Session); sole != nil && !d.tasks.Lives(h.Backend, h.Session) {
+		if sole := d.levels.sole(h.Session); sole != nil && !sole.crowded && !d.tasks.Lives(h.Backend, h.Session) {
 			sole.aside(h.Message)
 		}
 	case legacy2025.NotificationCancelled:
@@ -87,9 +87,26 @@ func (d *Downgrade) hearRequest(h Heard) {
 	}
 }
 
+// maxRefusals is how many requests of a session are being refused at a time; more are
+// dropped, or a backend that asks without listening would keep a goroutine for each.
+const maxRefusals = 16
+
 // refuseAside answers a request with an error, without holding up the session.
 func (d *Downgrade) refuseAside(h Heard, code int64, why string) {
-	d.spawn(func() { d.refuse(context.Background(), h.Session, h.Message, code, why) })
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.refusing[h.Session] >= maxRefusals {
+		return
+	}
+	d.refusing[h.Session]++
+	d.work.Go(func() {
+		d.refuse(context.Background(), h.Session, h.Message, code, why)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.refusing[h.Session]--; d.refusing[h.Session] == 0 {
+			delete(d.refusing, h.Session)
+		}
+	})
 }
 
 const (
@@ -178,14 +195,5 @@ func (d *Downgrade) release(session port.Session, hear func(msg jsonrpc.Message)
 	for _, q := range waiting {
 		q.stop()
 		hear(q.heard.Message)
-	}
-}
-
-// spawn runs f, unless the crossing is closed.
-func (d *Downgrade) spawn(f func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed {
-		d.work.Go(f)
 	}
 }

@@ -59,6 +59,25 @@ func TestUnasked(t *testing.T) {
 	})
 }
 
+// TestUnaskedByTheDeaf: a backend that asks and takes no answers does not fill the
+// bridge with them.
+func TestUnaskedByTheDeaf(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.session.deaf = true
+		for range 1000 {
+			d.says(nil, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}`)
+		}
+		if said := d.session.heard(); len(said) != 16 {
+			d.t.Errorf("%d are being refused", len(said))
+		}
+		time.Sleep(11 * time.Second)
+		d.says(nil, `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}`)
+		if said := d.session.heard(); len(said) != 1 {
+			d.t.Errorf("later %d are", len(said))
+		}
+	})
+}
+
 // TestHeldRoots: roots that were asked for early are asked in the next call (B-U9).
 func TestHeldRoots(t *testing.T) {
 	downgrade(t, func(d *down) {

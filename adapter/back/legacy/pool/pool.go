@@ -48,12 +48,17 @@ func (p *Pool) Get(ctx context.Context, key Key, hello port.Hello, mode Mode) (*
 	l := p.lease(key, hello, mode)
 	return p.lend(ctx, l, func() *Member {
 		m := p.pick(key, mode)
-		if (m == nil || mode == Exclusive && m.pins > 0) && p.room(key, false) {
+		beside := m != nil && m.pins > 0 && mode == Exclusive && len(p.members[key]) < maxApart
+		if (m == nil || beside) && p.room(key, false) {
 			m = p.open(key, hello, mode == Single)
 		}
 		return m
 	})
 }
+
+// maxApart is how many sessions with one key there may be just so that calls are kept
+// apart from what lives in them.
+const maxApart = 8
 
 // Resume lends the session that a ticket names, as [Shared]. It must have been
 // opened with this key. One that this process has not opened is lent to those only

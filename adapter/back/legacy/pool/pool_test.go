@@ -151,6 +151,17 @@ func TestExclusiveBesideTasks(t *testing.T) {
 	})
 }
 
+func TestManyTasks(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		for range 20 {
+			l := r.get(alice, pool.Exclusive)
+			l.Pin()
+			l.Release()
+		}
+		r.want(8) // a session for each task would be too many
+	})
+}
+
 func TestSingle(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.get(alice, pool.Shared)
