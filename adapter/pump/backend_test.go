@@ -209,8 +209,10 @@ func (s *session) Notify(_ context.Context, method string, params wire.Value) er
 	return nil
 }
 
-func (s *session) Respond(_ context.Context, response []byte) error {
+func (s *session) Respond(ctx context.Context, response []byte) error {
 	switch {
+	case ctx.Err() != nil:
+		return &port.UpstreamError{Op: "answer", Err: context.Cause(ctx)}
 	case s.p.dead():
 		return errDead
 	case s.isLost():
