@@ -72,7 +72,30 @@ func (p *parkable) about(ctx context.Context, what port.TaskCall, taskID string)
 	call := LegacyTasks{}.Call(what, taskID)
 	call.Authorization = p.b.Authorization(p.x.Caller)
 	call.OnMessage = func(msg jsonrpc.Message) { p.hearer.message(ctx, msg) }
-	return p.lease.Do(ctx, call)
+	if what != port.TaskResult {
+		return p.lease.Do(ctx, call)
+	}
+	var id jsonrpc.ID
+	call.Waited = p.d.env.Now // that nothing is said means that nothing is wanted
+	call.OnID = func(next jsonrpc.ID) { id = next }
+	session := p.lease.Session()
+	result, err := p.lease.Do(ctx, call)
+	var upstream *port.UpstreamError
+	if errors.As(err, &upstream) && upstream.Sent && upstream.Status == 0 && session == p.lease.Session() {
+		p.unheard(ctx, session, id)
+	}
+	return result, err
+}
+
+// unheard tells the backend that nobody hears the answer to a request any more: it would
+// ask its next question there, and only there.
+func (p *parkable) unheard(ctx context.Context, session port.Session, id jsonrpc.ID) {
+	ctx, cancel := p.d.parting(ctx)
+	defer cancel()
+	method, params := (LegacyTasks{}).Withdrawal(id)
+	if err := session.Notify(ctx, method, params); err != nil {
+		p.d.logger.InfoContext(ctx, "backend not told of a request that is given up", "backend", p.x.Backend, "error", port.Reason(err))
+	}
 }
 
 // undriven finds out what it means that a backend has not told the end of a driven task.

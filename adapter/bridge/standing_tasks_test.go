@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,37 @@ func TestRootsOfNoTask(t *testing.T) {
 			d.wantQuestions("B-I2", h, "roots-1", "roots-2")
 			d.wantSaid("B-I2")
 		})
+	})
+}
+
+// TestDrivenWait: a server may be silent for long while it is waited for, and is told when
+// nobody hears it any more: it would ask there (Q7, G-8).
+func TestDrivenWait(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.backend.DriveRequired = true
+		d.bores(nil)
+		other, waits := d.session.do, 0
+		d.session.do = func(ctx context.Context, call port.SessionCall) (wire.Value, error) {
+			switch {
+			case call.Method == "tools/list":
+				return wire.Value(strings.Replace(bore, "optional", "required", 1)), nil
+			case call.Method != "tasks/result":
+				return other(ctx, call)
+			}
+			time.Sleep(time.Hour / 4)
+			if call.Waited == nil || time.Since(call.Waited()) > 0 {
+				d.t.Error("G-8 its silence is held against the server")
+			}
+			if waits++; waits == 1 {
+				return "", &port.UpstreamError{Op: call.Method, Sent: true, Err: errors.New("unexpected end")}
+			}
+			return `{"content":[{"type":"text","text":"deep"}]}`, nil
+		}
+		out, _ := d.request(d.t.Context(), "tools/call", `{"name":"bore",`+novaMeta+`}}`, `{}`)
+		if !strings.Contains(string(out.Result), "deep") {
+			d.t.Errorf("Q7 %s %v", out.Result, out.Err)
+		}
+		d.wantSaid("Q7", `notifications/cancelled {"requestId":7`)
 	})
 }
 

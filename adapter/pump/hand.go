@@ -106,6 +106,8 @@ func (m *Manager) handOver(ctx context.Context, l *live, caller port.Caller) boo
 		m.Logger.WarnContext(ctx, "answer not given to the backend yet", "error", port.Reason(err))
 		return false
 	}
+	ctx, cancel := m.bind(ctx, partingTime, errParting) // well within sendPatience
+	defer cancel()
 	all := true
 	for i := range todo {
 		all = m.give(ctx, l, caller, &todo[i]) && all
@@ -116,8 +118,6 @@ func (m *Manager) handOver(ctx context.Context, l *live, caller port.Caller) boo
 // give gives the backend one answer, and reports whether it has it or can have it no
 // more.
 func (m *Manager) give(ctx context.Context, l *live, caller port.Caller, a *ask) bool {
-	ctx, cancel := m.bind(ctx, partingTime, errParting)
-	defer cancel()
 	err := l.respond(ctx, caller, a)
 	if err != nil {
 		m.Logger.InfoContext(ctx, "answer not taken by the backend", "backend", l.ref.backend, "error", port.Reason(err))

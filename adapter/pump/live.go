@@ -184,11 +184,11 @@ func (l *live) left() bool {
 // do makes a request about the task. Hear gets what the backend sends ahead of its
 // answer, with the session.
 func (l *live) do(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said)) (wire.Value, error) {
-	return l.doAs(ctx, caller, what, hear, func(*port.SessionCall) {})
+	return l.doAs(ctx, caller, what, hear, func(port.LentSession, *port.SessionCall) {})
 }
 
 // doAs is [live.do] with a last word on how the request is made.
-func (l *live) doAs(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said), how func(call *port.SessionCall)) (wire.Value, error) {
+func (l *live) doAs(ctx context.Context, caller port.Caller, what port.TaskCall, hear func(said), how func(port.LentSession, *port.SessionCall)) (wire.Value, error) {
 	lease, err := l.lend(ctx, caller)
 	if err != nil {
 		return "", err
@@ -198,7 +198,7 @@ func (l *live) doAs(ctx context.Context, caller port.Caller, what port.TaskCall,
 	l.mu.Unlock()
 	call.Authorization = l.m.Sessions.Authorization(l.ref.backend, caller)
 	call.OnMessage = l.listen(lease, hear) //nolint:contextcheck // what is said is for everybody
-	how(&call)
+	how(lease, &call)
 	result, err := lease.Do(ctx, call)
 	l.follow(ctx, lease)
 	return result, err

@@ -274,6 +274,35 @@ func TestUpdateGiven(t *testing.T) {
 			w.wantGet(h, port.TaskInputRequired, "sampling-2=poem?")
 		})
 	})
+	t.Run("B-I5 slow to take them: no other process gives them meanwhile", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other := w.waited("t1"), w.replica()
+			for i := range 4 {
+				w.hands("t1", ask(fmt.Sprint(i), "elicit", "", fmt.Sprint(i)))
+			}
+			w.backend.was()
+			w.backend.set(func(b *backend) {
+				b.answer = func(wire.Value) error {
+					time.Sleep(6 * time.Second)
+					return nil
+				}
+			})
+			go w.answers(h, "elicitation-1={}", "elicitation-2={}", "elicitation-3={}", "elicitation-4={}")
+			for range 30 {
+				time.Sleep(time.Second)
+				other.get(h)
+			}
+			told := make(map[string]int)
+			for _, s := range w.backend.was() {
+				if told[s]++; told[s] > 1 && strings.HasPrefix(s, "answered") {
+					w.Errorf("the backend was told twice: %s", s)
+				}
+			}
+			if len(told) != 5 { // with "get"
+				w.Errorf("the backend was told %v", told)
+			}
+		})
+	})
 	t.Run("B-I5 refused it is not given again", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, tries := asked(w), 0
@@ -291,6 +320,12 @@ func TestUpdateGiven(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestUpdateOnce: an answer is one person's, and nobody's if it cannot be given (B-I5,
+// B-U4, §4.23).
+func TestUpdateOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I5 answers race: one wins", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := asked(w), w.replica()

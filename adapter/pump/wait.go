@@ -35,6 +35,9 @@ const (
 	// again that has broken (B-I10).
 	reopenFirst = 500 * time.Millisecond
 	reopenMax   = 30 * time.Second
+	// unwaitTime bounds what is said of a wait that is over: another one is held up by
+	// it, or the end of the process.
+	unwaitTime = time.Second
 )
 
 // await has this process wait for the end of a task that needs input, unless it does
@@ -124,38 +127,44 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	l.mu.Lock()
 	caller := l.caller
 	l.mu.Unlock()
-	var request jsonrpc.ID
-	result, err := l.doAs(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func(call *port.SessionCall) {
+	var last request
+	result, err := l.doAs(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func(lease port.LentSession, call *port.SessionCall) {
 		call.Waited = m.Env.Now // that nothing is said means that nothing is wanted
 		call.OnID = func(id jsonrpc.ID) {
-			if request.Present() {
-				m.opens(ctx, l, token) // the one before has broken
+			this := request{lease.Session(), id}
+			if last.session != nil { // it has broken
+				if last.session == this.session {
+					m.unwait(ctx, l, last)
+				}
+				m.opens(ctx, l, token)
 			}
-			request = id
+			last = this
 		}
 	})
-	if err != nil && (ctx.Err() != nil || timedOut(err)) {
-		m.unwait(ctx, l, request)
-	}
 	var rpc *jsonrpc.Error
+	if err != nil && (ctx.Err() != nil || unanswered(err)) {
+		m.unwait(ctx, l, last)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return true
-	case err == nil, !transient(err) && errors.As(err, &rpc):
+	case err == nil, !transient(err) && errors.As(err, &rpc): // that is an answer
 	default:
 		m.Logger.InfoContext(ctx, "wait for a task broken", "backend", l.ref.backend, "error", port.Reason(err))
 		return false
 	}
+	var end *port.TaskEnd
 	if rpc == nil {
+		end = &port.TaskEnd{Result: result}
 		l.mu.Lock()
-		l.early = &port.TaskEnd{Result: result}
+		l.early = end
 		l.mu.Unlock()
 	}
 	doc, err := l.do(ctx, caller, port.TaskGet, nil)
 	if err == nil {
 		var st port.TaskState
 		if st, err = m.Dialect.Read(doc); err == nil {
-			m.ends(ctx, l, caller, view{doc: doc, st: st})
+			m.ends(ctx, l, caller, view{doc: doc, st: st}, end)
 			return true
 		}
 	}
@@ -168,36 +177,39 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	return rpc == nil || !transient(err)
 }
 
-// unwait tells the backend that nobody waits for the answer to a request any more: it
-// would ask its next question there, and only there.
-func (m *Manager) unwait(ctx context.Context, l *live, request jsonrpc.ID) {
-	l.mu.Lock()
-	lease := l.lease
-	l.mu.Unlock()
-	if lease == nil || !request.Present() {
-		return
-	}
-	ctx, cancel := m.parting(ctx)
-	defer cancel()
-	method, params := m.Dialect.Withdrawal(request)
-	if err := lease.Session().Notify(ctx, method, params); err != nil {
-		m.Logger.InfoContext(ctx, "backend not told of a request that is given up", "backend", l.ref.backend, "error", port.Reason(err))
-	}
+// unanswered reports whether a request may be under way at the backend still.
+func unanswered(err error) bool {
+	var upstream *port.UpstreamError
+	return errors.As(err, &upstream) && upstream.Sent && upstream.Status == 0
 }
 
-// timedOut reports whether one of the bridge's own clocks has ended a request.
-func timedOut(err error) bool {
-	var cause *port.CauseError
-	return errors.As(err, &cause) && cause.Public == port.TimedOut
+// request names a request of this process.
+type request struct {
+	session port.Session
+	id      jsonrpc.ID
+}
+
+// unwait tells the backend that nobody hears the answer to a request any more: it would
+// ask its next question there, and only there, whether its connection is broken or not.
+func (m *Manager) unwait(ctx context.Context, l *live, r request) {
+	if r.session == nil || l.left() {
+		return
+	}
+	ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), m.Env, unwaitTime, errParting)
+	defer cancel()
+	method, params := m.Dialect.Withdrawal(r.id)
+	if err := r.session.Notify(ctx, method, params); err != nil {
+		m.Logger.InfoContext(ctx, "backend not told of a request that is given up", "backend", l.ref.backend, "error", port.Reason(err))
+	}
 }
 
 // ends puts the end of the task on record that the wait has brought, if the task is
 // over. Some backends answer with an error or anything as long as it is not, because
 // nobody can wait there; then they are asked again when it is.
-func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view) {
+func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view, end *port.TaskEnd) {
 	l.mu.Lock()
 	if v.st.Status.Terminal() {
-		l.fetched = l.early
+		l.fetched = end
 	}
 	l.waiting = nil // or it would wait for itself
 	l.mu.Unlock()

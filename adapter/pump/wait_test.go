@@ -27,8 +27,9 @@ func TestWait(t *testing.T) {
 	t.Run("B-I10 broken it is begun again, and why it shows nothing is said", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
-			w.waits1().brk <- errBroken
-			w.wantAsked()
+			wait := w.waits1()
+			wait.brk <- errBroken
+			w.wantAsked(fmt.Sprintf(`cancelled {"id":%s}`, wait.rid))
 			after(time.Second)
 			w.wantAsked("result t1")
 			if f := w.wantGet(h, port.TaskWorking); !strings.Contains(f.Message, "waiting for upstream") {
@@ -249,7 +250,7 @@ func TestLeaseLost(t *testing.T) {
 			w.wantAsked("get t1", "result t1")
 			wait.brk <- errBroken
 			after(time.Minute)
-			w.wantAsked()
+			w.wantAsked(fmt.Sprintf(`cancelled {"id":%s}`, wait.rid))
 			w.waits1()
 		})
 	})
