@@ -210,6 +210,21 @@ func (s *sailor) check(msg wire.Value) (response wire.Value) {
 	if _, err := wire.Check([]byte(msg)); err != nil {
 		s.c.t.Errorf("told %s: %v", msg, err)
 	}
+	s.checkMarks(msg)
+	if token := msg.Get("params").Get("progressToken"); token.Present() && token != wire.String(fmt.Sprint("p", s.n)) {
+		s.c.t.Errorf("told another's progress: %s", msg)
+	}
+	if !msg.Get("id").Present() {
+		return ""
+	}
+	if text(msg, "id") != fmt.Sprint("r", s.n) || msg.Get("method").Present() {
+		s.c.t.Errorf("told %s", msg)
+	}
+	return msg
+}
+
+// checkMarks looks for what is for another, or for nobody.
+func (s *sailor) checkMarks(msg wire.Value) {
 	for _, secret := range []string{"srv:", "raw:"} {
 		if strings.Contains(string(msg), secret) {
 			s.c.t.Errorf("told what is the backend's: %s", msg)
@@ -226,14 +241,4 @@ func (s *sailor) check(msg wire.Value) (response wire.Value) {
 			}
 		}
 	}
-	if token := msg.Get("params").Get("progressToken"); token.Present() && token != wire.String(fmt.Sprint("p", s.n)) {
-		s.c.t.Errorf("told another's progress: %s", msg)
-	}
-	if !msg.Get("id").Present() {
-		return ""
-	}
-	if text(msg, "id") != fmt.Sprint("r", s.n) || msg.Get("method").Present() {
-		s.c.t.Errorf("told %s", msg)
-	}
-	return msg
 }
