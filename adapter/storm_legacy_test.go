@@ -25,7 +25,7 @@ func TestLegacyStorm(t *testing.T) {
 			cellOf(t, server, func(c *eraCell) {
 				var work sync.WaitGroup
 				for i := range 12 {
-					s := &oldSailor{sailor: sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))}} //nolint:gosec // chance, no secret
+					s := &oldSailor{sailor: sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))}}
 					if i%3 > 0 {
 						s.name = fmt.Sprint("sailor-", i/2)
 					}
@@ -156,7 +156,7 @@ func (s *oldSailor) send(ctx context.Context, method, body string) (got told) {
 		line, err := lines.ReadString('\n')
 		line = strings.TrimPrefix(strings.TrimSpace(line), "data: ")
 		if strings.HasPrefix(line, "{") {
-			if response := s.hear(wire.Value(line)); response.Present() {
+			if response := s.hear(wire.Value(line)); response.Present() { //nolint:contextcheck // an answer is a request of its own
 				got.response = response
 			}
 		}

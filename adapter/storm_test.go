@@ -27,7 +27,7 @@ func TestStorm(t *testing.T) {
 			cellOf(t, server, func(c *eraCell) {
 				sailors := make([]*sailor, 12)
 				for i := range sailors {
-					sailors[i] = &sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // chance, no secret
+					sailors[i] = &sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))}
 					if i%3 > 0 {
 						sailors[i].name = fmt.Sprint("sailor-", i/2)
 					}
@@ -197,7 +197,7 @@ func (s *sailor) request(method, name, members string) (response wire.Value) {
 			response = s.check(wire.Value(line))
 		}
 		if err != nil {
-			if err != io.EOF && ctx.Err() == nil { //nolint:errorlint // never wrapped
+			if err != io.EOF && ctx.Err() == nil {
 				s.c.t.Errorf("%s: %v", method, err)
 			}
 			return response
