@@ -27,7 +27,7 @@ type stormy struct {
 
 func newStormy(seed uint64) *stormy {
 	return &stormy{
-		random:   rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // chance, no secret
+		random:   rand.New(rand.NewPCG(seed, 1)),
 		sessions: make(map[string]string), tasks: make(map[string]string), ran: make(map[string]int),
 	}
 }
@@ -121,7 +121,7 @@ func (s *stormy) answer(w http.ResponseWriter, id jsonrpc.ID, result string) {
 }
 
 // say says anything at all on a stream.
-func (s *stormy) say(w io.Writer, whose string) {
+func (s *stormy) say(w http.ResponseWriter, whose string) {
 	n := s.roll(5)
 	if s.roll(3) == 0 {
 		n = s.roll(200) // tokens and ids can be guessed
@@ -142,7 +142,7 @@ func (s *stormy) say(w io.Writer, whose string) {
 		`{"jsonrpc":"2.0","id":%d,"method":7,"x":"%s"`,
 	}[s.roll(13)]
 	_, _ = fmt.Fprintf(w, "data: "+said+"\n\n", n, whose)
-	_ = http.NewResponseController(w.(http.ResponseWriter)).Flush()
+	_ = http.NewResponseController(w).Flush()
 }
 
 // stand is the standing stream.

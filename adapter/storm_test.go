@@ -27,7 +27,7 @@ func TestStorm(t *testing.T) {
 			cellOf(t, server, func(c *eraCell) {
 				sailors := make([]*sailor, 12)
 				for i := range sailors {
-					sailors[i] = &sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // chance, no secret
+					sailors[i] = &sailor{c: c, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)))}
 					if i%3 > 0 {
 						sailors[i].name = fmt.Sprint("sailor-", i/2)
 					}
@@ -197,7 +197,7 @@ func (s *sailor) request(method, name, members string) (response wire.Value) {
 			response = s.check(wire.Value(line))
 		}
 		if err != nil {
-			if err != io.EOF && ctx.Err() == nil { //nolint:errorlint // never wrapped
+			if err != io.EOF && ctx.Err() == nil {
 				s.c.t.Errorf("%s: %v", method, err)
 			}
 			return response
@@ -210,6 +210,21 @@ func (s *sailor) check(msg wire.Value) (response wire.Value) {
 	if _, err := wire.Check([]byte(msg)); err != nil {
 		s.c.t.Errorf("told %s: %v", msg, err)
 	}
+	s.checkMarks(msg)
+	if token := msg.Get("params").Get("progressToken"); token.Present() && token != wire.String(fmt.Sprint("p", s.n)) {
+		s.c.t.Errorf("told another's progress: %s", msg)
+	}
+	if !msg.Get("id").Present() {
+		return ""
+	}
+	if text(msg, "id") != fmt.Sprint("r", s.n) || msg.Get("method").Present() {
+		s.c.t.Errorf("told %s", msg)
+	}
+	return msg
+}
+
+// checkMarks looks for what is for another, or for nobody.
+func (s *sailor) checkMarks(msg wire.Value) {
 	for _, secret := range []string{"srv:", "raw:"} {
 		if strings.Contains(string(msg), secret) {
 			s.c.t.Errorf("told what is the backend's: %s", msg)
@@ -226,14 +241,4 @@ func (s *sailor) check(msg wire.Value) (response wire.Value) {
 			}
 		}
 	}
-	if token := msg.Get("params").Get("progressToken"); token.Present() && token != wire.String(fmt.Sprint("p", s.n)) {
-		s.c.t.Errorf("told another's progress: %s", msg)
-	}
-	if !msg.Get("id").Present() {
-		return ""
-	}
-	if text(msg, "id") != fmt.Sprint("r", s.n) || msg.Get("method").Present() {
-		s.c.t.Errorf("told %s", msg)
-	}
-	return msg
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
@@ -104,7 +105,7 @@ func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errClosing)
 	default:
 		if c.Request.Context().Err() == nil { // a client that left is no fault
-			f.Logger.ErrorContext(c.Request.Context(), "session not available", "error", err)
+			f.Logger.ErrorContext(c.Request.Context(), "session not available", "error", port.Reason(err))
 		}
 		edge.WriteError(c, http.StatusInternalServerError, id, errInternal)
 	}

@@ -91,14 +91,27 @@ func (f *Face) answer(c *gin.Context, s *session, l *live, msg jsonrpc.Message) 
 	c.Status(http.StatusAccepted)
 }
 
-// refuseAnswer says why an answer was not taken.
+// refuseAnswer says why an answer was not taken. That the backend did not want it, or
+// could not be reached, is no fault of the session's.
 func (f *Face) refuseAnswer(c *gin.Context, s *session, err error) {
-	if errors.Is(err, port.ErrSessionLost) {
+	var (
+		upstream *port.UpstreamError
+		rpc      *jsonrpc.Error
+	)
+	switch {
+	case errors.Is(err, port.ErrSessionLost):
 		f.lose(s.key)
-		err = errUnknownSession
+		f.refuseSession(c, "", errUnknownSession)
+	case errors.As(err, &upstream), errors.As(err, &rpc):
+		f.Logger.WarnContext(c.Request.Context(), "answer not taken by the backend", "error", port.Reason(err))
+		edge.WriteError(c, http.StatusBadGateway, "", errUntaken)
+	default:
+		f.refuseSession(c, "", err)
 	}
-	f.refuseSession(c, "", err)
 }
+
+// errUntaken is for an answer that the client may give again.
+var errUntaken = jsonrpc.NewError(jsonrpc.CodeInternal, "the backend did not take the answer")
 
 // initialize opens a session (A-L1 to A-L9). The id is told once the session is
 // durable, and only if the backend could be asked. It is not in flight for

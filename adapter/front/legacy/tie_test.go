@@ -13,6 +13,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -238,4 +239,24 @@ func TestCancelledBehindATie(t *testing.T) {
 			t.Errorf("told %v", r.crossing.notes)
 		}
 	})
+}
+
+// TestUntakenAnswer: that a backend does not take an answer is no fault of the session's,
+// nor of the bridge's, and what it says about that is not logged (S-1).
+func TestUntakenAnswer(t *testing.T) {
+	for name, err := range map[string]error{
+		"cannot": &port.UpstreamError{Op: "response", Status: 500, Err: errors.New("x")}, "will not": jsonrpc.NewError(-32000, "secret"),
+	} {
+		t.Run("the backend "+name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				r.keeps("2025-11-25")
+				id := r.open()
+				r.crossing.refuse = err
+				wantError(t, r.post(id, `{"jsonrpc":"2.0","id":1,"result":{}}`), http.StatusBadGateway, refusal("", "-32603", "the backend did not take the answer"))
+				if log := r.logs.String(); strings.Contains(log, "level=ERROR") || strings.Contains(log, "secret") || !strings.Contains(log, "answer not taken") {
+					t.Errorf("log %s", log)
+				}
+			})
+		})
+	}
 }
