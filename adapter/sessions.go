@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"sync"
 
 	"github.com/taskbridge/taskbridge/adapter/back/legacy"
@@ -35,9 +34,9 @@ type sessions struct {
 	mu sync.Mutex
 	// hearers hear what is said to the holder of a session.
 	hearers map[*pool.Lease]func(jsonrpc.Message)
-	// about is what the backend has said of itself last: a resumed session says
-	// nothing.
-	about wire.Value
+	// info is who the backend has said last that it is. What else it says of itself may
+	// be for the client only that it is said to.
+	info wire.Value
 }
 
 // legacyBackend returns a backend as one of 2025-11-25. What it says outside of exchanges
@@ -56,7 +55,7 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 	b.stops = append(b.stops, back.CloseIdle)
 	c := be.cfg
 	return &bridge.LegacyBackend{
-		Name: c.Name, Lease: s.lease, Resume: s.resume, Authorization: be.authorization, About: s.last,
+		Name: c.Name, Lease: s.lease, Resume: s.resume, Authorization: be.authorization, Info: s.last,
 		HostedTTL: c.HostedTTL, HostGrace: c.HostGrace, HostSlow: c.HostTasks == config.HostSlow,
 		DriveRequired: c.RequiredTools == config.RequiredDrive,
 	}
@@ -64,27 +63,27 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 
 // message takes what a backend says outside of exchanges.
 func (s *sessions) message(m *pool.Member, msg jsonrpc.Message) {
-	heard := bridge.Heard{Backend: s.be.cfg.Name, Session: m.Session(), Message: msg}
-	if holder := m.Holder(); holder != nil {
+	s.hear(bridge.Heard{Backend: s.be.cfg.Name, Session: m.Session(), Message: msg, Holder: func() func(jsonrpc.Message) {
+		holder := m.Holder()
 		s.mu.Lock()
-		heard.Holder = s.hearers[holder]
-		s.mu.Unlock()
-	}
-	s.hear(heard)
+		defer s.mu.Unlock()
+		return s.hearers[holder]
+	}})
 }
 
 func (s *sessions) lease(ctx context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
 	key, mode := pool.Key{Principal: o.Owner, Capabilities: fingerprint(o.Hello)}, pool.Shared
-	if o.Exclusive {
+	switch {
+	case !o.Exclusive:
+	case o.Owner != "":
 		mode = pool.Exclusive
-		if key.Principal == "" {
-			// A caller without a name shares no session on which it can be asked.
-			id, err := env.NewID(s.env)
-			if err != nil {
-				return nil, err
-			}
-			key.Principal = "anonymous " + id
+	default:
+		// A caller without a name shares no session on which it can be asked.
+		id, err := env.NewID(s.env)
+		if err != nil {
+			return nil, err
 		}
+		key.Principal, mode = "anonymous "+id, pool.Single
 	}
 	return s.lend(ctx, o, func() (*pool.Lease, error) { return s.Get(ctx, key, o.Hello, mode) })
 }
@@ -102,7 +101,7 @@ func (s *sessions) lend(ctx context.Context, o bridge.LeaseOptions, get func() (
 	}
 	l, err := get()
 	if err != nil {
-		if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
+		if port.IsRefusal(err) {
 			s.be.era.Contradict()
 		}
 		return nil, err
@@ -130,30 +129,25 @@ type lease struct {
 	s *sessions
 }
 
-// remember keeps what the session's backend has said of itself.
+// remember keeps who the session's backend says it is.
 func (l *lease) remember() {
-	if about := l.Session().About(); about.Present() {
+	if info := l.About().Get("serverInfo"); info.Present() {
 		l.s.mu.Lock()
-		l.s.about = about
+		l.s.info = info
 		l.s.mu.Unlock()
 	}
 }
 
 func (l *lease) Ticket() port.Ticket { return l.Session().Ticket() }
 
-// About is what the backend says of itself, in this session or a later one.
-func (l *lease) About() wire.Value {
-	if about := l.Session().About(); about.Present() {
-		return about
-	}
-	return l.s.last()
-}
+// About is absent in a resumed session, also if other sessions know.
+func (l *lease) About() wire.Value { return l.Session().About() }
 
-// last is what the backend has said of itself last.
+// last is who the backend has said last that it is.
 func (s *sessions) last() wire.Value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.about
+	return s.info
 }
 
 func (l *lease) Notify(ctx context.Context, method string, params wire.Value) error {

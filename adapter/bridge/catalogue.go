@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -129,7 +130,7 @@ func (c *catalogue[F]) learn(key listKey, page toolsPage[F]) {
 	case len(page.next) > maxFacts:
 		l.next = ""
 	default:
-		l.next = page.next
+		l.next = wire.Value(strings.Clone(string(page.next))) // not the page with it
 	}
 	c.lists.Add(key, l)
 }

@@ -202,10 +202,10 @@ func (d *Downgrade) result(b *LegacyBackend, x *port.Exchange, session port.Sess
 // serverInfo is who the backend says it is where no session is at hand; absent when
 // that is not known.
 func (b *LegacyBackend) serverInfo() wire.Value {
-	if b.About == nil {
+	if b.Info == nil {
 		return ""
 	}
-	return b.About().Get("serverInfo")
+	return b.Info()
 }
 
 // serverInfo is who a session's server says it is; absent when that is not known.

@@ -55,6 +55,7 @@ func (s *session) Session() port.Session {
 	return s
 }
 func (s *session) Place() bridge.Place          { return bridge.Place{Ticket: s.Ticket()} }
+func (s *session) Linger()                      {}
 func (s *session) Pin() func()                  { return func() {} }
 func (s *session) Hear(h func(jsonrpc.Message)) { s.hear = h }
 func (s *session) note(what string)             { s.mu.Lock(); defer s.mu.Unlock(); s.said = append(s.said, what) }
@@ -134,6 +135,12 @@ var errUnreachable = &port.UpstreamError{Op: "initialize", Err: errors.New("conn
 func downgrade(t *testing.T, test func(d *down)) {
 	t.Helper()
 	t.Parallel()
+	downgradeAlone(t, test)
+}
+
+// downgradeAlone is downgrade for a test that runs beside no other.
+func downgradeAlone(t *testing.T, test func(d *down)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
 		if err != nil {
@@ -354,6 +361,97 @@ func TestParkedCall(t *testing.T) {
 		if len(d.session.calls) != 1 || d.session.released != 1 {
 			t.Errorf("%d calls, released %d times", len(d.session.calls), d.session.released)
 		}
+	})
+}
+
+// TestAskedTwice: what a backend says once more, on whatever stream, is one question;
+// an id that is used again is another (B-P1, PROTOCOL §9).
+func TestAskedTwice(t *testing.T) {
+	downgrade(t, func(d *down) {
+		ask := func(message string) jsonrpc.Message {
+			return jsonrpc.Message{
+				Kind: jsonrpc.KindRequest, ID: "0", Method: "elicitation/create",
+				Params: wire.Value(`{"message":"` + message + `","requestedSchema":{"type":"object","properties":{}}}`),
+			}
+		}
+		next := make(chan string)
+		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+			for message := range next {
+				call.OnMessage(ask(message))
+				d.session.hear(ask(message))
+			}
+			return `{"content":[]}`, nil
+		}
+		state := ""
+		step := func(answers, want string, messages ...string) {
+			d.t.Helper()
+			go func() {
+				for _, message := range messages {
+					next <- message
+				}
+			}()
+			retry := ""
+			if state != "" {
+				retry = `"inputResponses":` + answers + `,"requestState":` + state + `,`
+			}
+			out, _ := d.request(d.t.Context(), "tools/call", `{"name":"blast",`+retry+novaMeta+`}}`, `{"elicitation":{}}`)
+			state = string(out.Result.Get("requestState"))
+			got := ""
+			for m := range out.Result.Get("inputRequests").Members() {
+				got += m.Name + " " + string(m.Value.Get("params").Get("message")) + " "
+			}
+			if got != want {
+				d.t.Errorf("asked %s%v, want %s", got, out.Err, want)
+			}
+		}
+		step("", `elicitation-1 "a" `, "a")
+		step(`{"elicitation-1":{"action":"decline"}}`, `elicitation-2 "a" `, "a")
+		step(`{"elicitation-2":{"action":"decline"}}`, `elicitation-4 "c" `, "b", "c")
+		if said := d.session.heard(); len(said) != 2 {
+			d.t.Errorf("the backend was told %q", said)
+		}
+		close(next)
+	})
+}
+
+// TestHostedQuestion: a backend is not to blame for its silence while the client of a
+// task of the bridge has a question to answer (G-8, host_tasks).
+func TestHostedQuestion(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.backend.HostSlow, d.backend.HostGrace = true, time.Second
+		for _, after := range []time.Duration{0, 2 * time.Second} {
+			answers := make(chan time.Duration, 1)
+			d.session.do = func(ctx context.Context, call port.SessionCall) (wire.Value, error) {
+				if call.Method != "tools/call" {
+					return `{"tools":[]}`, nil
+				}
+				time.Sleep(after)
+				call.OnMessage(jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "0", Method: "elicitation/create", Params: `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`})
+				if err := env.Sleep(ctx, env.System(), 6*time.Minute); err != nil {
+					return "", err
+				}
+				answers <- time.Since(call.Waited())
+				return `{"content":[]}`, nil
+			}
+			out := d.taskCall(`{"elicitation":{}}`)
+			if out.Err != nil {
+				d.t.Fatal(out.Err)
+			}
+			if quiet := <-answers; quiet != 0 {
+				d.t.Errorf("asked after %v: %v of silence are held against the backend", after, quiet)
+			}
+		}
+	})
+}
+
+// taskCall makes a call of a client with these capabilities and tasks.
+func (d *down) taskCall(capabilities wire.Value) port.Outcome {
+	d.t.Helper()
+	var sent []string
+	return d.cross.Request(d.t.Context(), &port.Exchange{
+		Backend: "basalt", Stream: &stream{sent: &sent},
+		Caller:  port.Caller{Principal: "p", Version: "2026-07-28", Capabilities: capabilities, Tasks: true},
+		Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "tools/call", Params: `{"name":"dig",` + novaMeta + `}}`},
 	})
 }
 

@@ -29,9 +29,9 @@ type LegacyBackend struct {
 	Resume func(ctx context.Context, place Place, o LeaseOptions) (Lease, error)
 	// Authorization is the Authorization header that a caller's requests carry.
 	Authorization func(caller port.Caller) string
-	// About is what the backend has said of itself last; absent before it has said
+	// Info is who the backend has said last that it is; absent before it has said
 	// anything. It may be nil.
-	About func() wire.Value
+	Info func() wire.Value
 	// HostedTTL is the lifetime that a task is asked for (B-T1), and that of a task
 	// of the bridge. HostGrace is the wait before a call becomes one, if HostSlow is
 	// set (host_tasks).
@@ -62,6 +62,8 @@ type Lease interface {
 	// Hear has the messages that the backend sends outside every exchange handed
 	// to hear, until the lease is released. Only an exclusive lease has them.
 	Hear(hear func(msg jsonrpc.Message))
+	// Linger says that the backend may have something to say after the lease.
+	Linger()
 }
 
 // DowngradeOptions are what a [Downgrade] works with. All members are required unless
@@ -82,6 +84,9 @@ type DowngradeOptions struct {
 // (B-U2).
 const bridgeInfo = wire.Value(`{"name":"taskbridge","version":"0"}`)
 
+// maxHello bounds what a client says of itself, in bytes: each session of it keeps that.
+const maxHello = 64 << 10
+
 // lease finds a session for a caller.
 func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Caller, exclusive bool) (Lease, error) {
 	o, err := d.leaseOptions(b, caller)
@@ -101,6 +106,9 @@ func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) 
 	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
 	if err != nil {
 		return LeaseOptions{}, err
+	}
+	if len(capabilities)+len(caller.ClientInfo) > maxHello {
+		return LeaseOptions{}, wire.Wrong("params._meta", "less about the client")
 	}
 	o := LeaseOptions{
 		Hello: port.Hello{

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"strings"
@@ -108,9 +109,11 @@ func (d *Downgrade) tool(ctx context.Context, b *LegacyBackend, x *port.Exchange
 	return d.catalogue.facts(key, name), nil
 }
 
-// list is whose list of tools the sessions of o are shown.
+// list is whose list of tools the sessions of o are shown. What a client says of itself
+// may be long; its sum is not.
 func (o LeaseOptions) list(b *LegacyBackend) listKey {
-	return listKey{b.Name, o.Owner + "\x00" + string(o.Hello.Capabilities)}
+	sum := sha256.Sum256([]byte(o.Hello.Capabilities))
+	return listKey{b.Name, o.Owner + "\x00" + string(sum[:])}
 }
 
 // relist asks a backend for all its tools.

@@ -6,15 +6,20 @@ import (
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
-// maxBeside is how much of what is said beside a request waits for a client that
-// reads slowly; what comes then is dropped.
-const maxBeside = 64
+// maxBeside and maxBesideSize are how much of what is said beside a request waits for a
+// client that reads slowly, in messages and in bytes behind the first; what comes then is
+// dropped.
+const (
+	maxBeside     = 64
+	maxBesideSize = 1 << 20
+)
 
 // beside is what a backend says about a request on the standing stream of its
 // session. It must not wait there for the client: others are told on it, too.
 type beside struct {
 	mu      sync.Mutex
 	waiting []jsonrpc.Message
+	size    int // of their params
 	telling bool
 	over    bool
 	work    sync.WaitGroup
@@ -25,10 +30,11 @@ func (h *hearer) aside(msg jsonrpc.Message) {
 	b := &h.beside
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over || len(b.waiting) >= maxBeside {
+	size := b.size + len(msg.Params)
+	if b.over || len(b.waiting) >= maxBeside || len(b.waiting) > 0 && size > maxBesideSize {
 		return
 	}
-	b.waiting = append(b.waiting, msg)
+	b.waiting, b.size = append(b.waiting, msg), size
 	if !b.telling {
 		b.telling = true
 		b.work.Go(h.tellAside)
@@ -53,7 +59,8 @@ func (b *beside) next() (msg jsonrpc.Message, more bool) {
 		return msg, false
 	}
 	msg = b.waiting[0]
-	b.waiting = b.waiting[1:]
+	b.waiting[0] = jsonrpc.Message{}
+	b.waiting, b.size = b.waiting[1:], b.size-len(msg.Params)
 	return msg, true
 }
 

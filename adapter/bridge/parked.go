@@ -114,6 +114,7 @@ type parkable struct {
 	mu      sync.Mutex
 	keys    map[jsonrpc.ID]string      // of open questions, by the backend's id
 	asking  map[string]jsonrpc.Message // the requests of open questions, by key
+	handed  bool                       // the task was given some of them
 	refused *jsonrpc.Error             // what the client lacks, if the backend asked for it
 	making
 }
@@ -143,7 +144,7 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		return nil, err
 	}
 	p.call.Info = serverInfo(lease)
-	p.waited = p.call.Waited
+	p.waited = p.silentSince
 	p.hearer.ask = func(msg jsonrpc.Message) { p.asked(runCtx, msg) }
 	hear := func(msg jsonrpc.Message) { p.hearer.message(runCtx, msg) }
 	lease.Hear(hear)
@@ -166,6 +167,7 @@ func (p *parkable) outcome(raw wire.Value, err error) port.Outcome {
 		return p.d.result(p.b, p.x, p.lease, raw)
 	}
 	if data, ok := needsURLs(err); ok {
+		p.lease.Linger() // it may tell when the user has been there
 		return p.d.urls(p.x, data, serverInfo(p.lease), p.round)
 	}
 	p.mu.Lock()
@@ -189,6 +191,9 @@ var kinds = map[string]string{
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	if p.handOn(msg) {
+		p.mu.Lock()
+		p.handed = true
+		p.mu.Unlock()
 		return
 	}
 	kind := kinds[msg.Method]
@@ -217,6 +222,10 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	}
 	p.mu.Lock()
 	task, key, ok := p.task, "", false
+	if task == nil && p.repeats(msg) {
+		p.mu.Unlock()
+		return
+	}
 	if task == nil {
 		key, ok = p.call.Ask(p.question(kind, msg, wire.Value(entry)))
 	}
@@ -228,8 +237,21 @@ func (p *parkable) asked(ctx context.Context, msg jsonrpc.Message) {
 	case task != nil: // it has been made in between
 		task.Ask(p.lease.Session(), msg)
 	case !ok:
-		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the call is over")
+		p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client cannot be asked now")
 	}
+}
+
+// silentSince returns since when the backend's silence counts. The call of a task with a
+// question may wait for its answer as long as the task lives: whether that has come is not
+// known here.
+func (p *parkable) silentSince() time.Time {
+	p.mu.Lock()
+	handed := p.task != nil && (p.handed || len(p.asking) > 0)
+	p.mu.Unlock()
+	if handed {
+		return p.d.env.Now()
+	}
+	return p.call.Waited()
 }
 
 // question is a request of the backend as its client answers it.
@@ -241,7 +263,11 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			if err != nil {
 				return err
 			}
-			return p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result))
+			if err := p.lease.Respond(ctx, jsonrpc.AppendResult(nil, msg.ID, result)); err != nil {
+				return err
+			}
+			p.answered(msg.ID, key)
+			return nil
 		},
 		Refuse: func(ctx context.Context) {
 			if msg.Method == ext2026.MethodElicitationCreate {
@@ -250,6 +276,32 @@ func (p *parkable) question(kind string, msg jsonrpc.Message, entry wire.Value) 
 			}
 			p.d.refuse(ctx, p.lease, msg, jsonrpc.CodeInternal, "the client did not answer")
 		},
+	}
+}
+
+// repeats reports whether the backend says once more what it has asked already: on
+// another stream, or because the first has broken. An id that it uses again for
+// something else takes the first question back. The lock is held.
+func (p *parkable) repeats(msg jsonrpc.Message) bool {
+	key, open := p.keys[msg.ID]
+	if !open {
+		return false
+	}
+	if first := p.asking[key]; first.Method == msg.Method && first.Params == msg.Params {
+		return true
+	}
+	delete(p.asking, key)
+	p.call.Withdraw(key)
+	return false
+}
+
+// answered forgets a question: its id may be used again.
+func (p *parkable) answered(id jsonrpc.ID, key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.asking, key)
+	if p.keys[id] == key {
+		delete(p.keys, id)
 	}
 }
 

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
@@ -125,7 +126,8 @@ func (s *passed) question(ctx context.Context, msg jsonrpc.Message, stream port.
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &question{id: id, own: msg.ID, stream: stream, token: token}
+	own := jsonrpc.ID(strings.Clone(string(msg.ID))) // not the message with it
+	q := &question{id: id, own: own, stream: stream, token: token}
 	return jsonrpc.AppendRequest(nil, id, msg.Method, params), q, nil
 }
 

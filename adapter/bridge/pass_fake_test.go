@@ -57,7 +57,7 @@ func (b *sessionBack) Open(_ context.Context, hello port.Hello) (port.Session, e
 	if b.refuse != nil {
 		return nil, b.refuse
 	}
-	s := b.add(hello, port.Ticket{ID: fmt.Sprintf("secret-%d", len(b.sessions)+1), Version: b.version}, false)
+	s := b.add(hello, port.Ticket{Version: b.version}, false)
 	s.about = b.about
 	for _, msg := range b.early {
 		go hello.OnMessage(msg)
@@ -78,6 +78,9 @@ func (b *sessionBack) End(_ context.Context, ticket port.Ticket, _ port.Hello) {
 func (b *sessionBack) add(hello port.Hello, ticket port.Ticket, resumed bool) *pair {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !resumed {
+		ticket.ID = fmt.Sprintf("secret-%d", len(b.sessions)+1)
+	}
 	s := &pair{b: b, hello: hello, ticket: ticket, resumed: resumed, lost: make(chan struct{})}
 	b.sessions = append(b.sessions, s)
 	return s
@@ -160,6 +163,12 @@ type passage struct {
 func passLegacy(t *testing.T, test func(t *testing.T, p *passage)) {
 	t.Helper()
 	t.Parallel()
+	passLegacyAlone(t, test)
+}
+
+// passLegacyAlone is passLegacy for a test that runs beside no other.
+func passLegacyAlone(t *testing.T, test func(t *testing.T, p *passage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := seal.New([][]byte{bytes.Repeat([]byte("s"), seal.SecretSize)}, rand.Reader)
 		if err != nil {
@@ -299,6 +308,8 @@ func (o *old) open() *pair {
 	if out := o.initialize(hello); out.Err != nil {
 		o.p.t.Fatal(out.Err)
 	}
+	o.p.back.mu.Lock()
+	defer o.p.back.mu.Unlock()
 	return o.p.back.sessions[len(o.p.back.sessions)-1]
 }
 

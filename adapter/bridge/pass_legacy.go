@@ -11,7 +11,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
-	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
@@ -210,7 +209,7 @@ func (p *PassLegacy) initialize(ctx context.Context, b *SessionBackend, x *port.
 	})
 	if err != nil {
 		close(s.ready)
-		if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
+		if port.IsRefusal(err) {
 			b.Contradict()
 		}
 		return port.Fail(err)

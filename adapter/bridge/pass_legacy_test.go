@@ -55,6 +55,10 @@ func TestPassInitialize(t *testing.T) {
 			if out := o.initialize(hello); !errors.Is(out.Err, errUnreachable) || o.caller.Kept != "" || p.contradicted != 0 {
 				t.Errorf("outcome %v, kept %q, contradicted %d", out, o.caller.Kept, p.contradicted)
 			}
+			p.back.refuse = &port.UpstreamError{Op: "initialize", Status: 401, Err: jsonrpc.NewError(-32000, "who are you?")}
+			if out := o.initialize(hello); out.Err == nil || p.contradicted != 0 {
+				t.Errorf("G-13 a credential that is refused: outcome %v, contradicted %d", out, p.contradicted)
+			}
 			p.back.refuse = jsonrpc.NewError(-32601, "no such method")
 			if out := o.initialize(hello); !port.IsCode(out.Err, -32601) || p.contradicted != 1 {
 				t.Errorf("G-13 outcome %v, contradicted %d", out, p.contradicted)

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/taskbridge/taskbridge/adapter/handle"
@@ -207,15 +206,11 @@ func (r *passing) learn(raw wire.Value) {
 // fail passes an error on as it is. A method that the backend does not know is one
 // that the route does not have (§1.6).
 func (r *passing) fail(err error) port.Outcome {
-	var (
-		rpc      *jsonrpc.Error
-		upstream *port.UpstreamError
-	)
-	if errors.As(err, &rpc) && !errors.As(err, &upstream) && rpc.Code == jsonrpc.CodeMethodNotFound {
+	if port.IsRefusal(err) && port.IsCode(err, jsonrpc.CodeMethodNotFound) {
 		if r.x.Message.Method == ext2026.MethodServerDiscover {
 			r.b.Contradict()
 		}
-		return port.Fail(&port.StatusError{Status: http.StatusNotFound, Err: rpc})
+		return port.Fail(&port.StatusError{Status: http.StatusNotFound, Err: port.RPCError(err)})
 	}
 	return port.Fail(err)
 }

@@ -121,8 +121,12 @@ func (s *passed) openRelated(ctx context.Context, caller port.Caller, v wire.Val
 	return withRelatedTask(v, wire.String(taskID)), nil
 }
 
-// maxUnowned bounds the tasks whose status is kept until it is known whose they are.
-const maxUnowned = 64
+// maxUnowned bounds the tasks whose status is kept until it is known whose they are, and
+// maxStatus what is kept of each, in bytes.
+const (
+	maxUnowned = 64
+	maxStatus  = 64 << 10
+)
 
 // unowned are the last notifications about tasks that nobody is known to own, while
 // a request is under way whose answer may be one of them.
@@ -140,7 +144,8 @@ func (u *unowned) end() {
 }
 
 func (u *unowned) keep(taskID string, params wire.Value) {
-	if _, known := u.status[taskID]; u.calls > 0 && (known || len(u.status) < maxUnowned) {
+	_, known := u.status[taskID]
+	if u.calls > 0 && (known || len(u.status) < maxUnowned) && len(taskID)+len(params) <= maxStatus {
 		u.status[taskID] = params
 	}
 }

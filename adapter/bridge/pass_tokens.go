@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -46,7 +47,7 @@ func (s *passed) withToken(t *tokens, params wire.Value) (out, own wire.Value, e
 	own = jsonrpc.IntID(s.p.tokens.Add(1))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.add(own, token)
+	t.add(own, wire.Value(strings.Clone(string(token)))) // not the request with it
 	return replaced(params, to(own), "_meta", wire.MetaProgressToken), own, nil
 }
 

@@ -16,10 +16,17 @@ type Heard struct {
 	Backend string
 	// Session is the one that it was said on.
 	Session port.Session
-	// Holder hears what is said on the session for the only call that may be asked
-	// something there; nil if there is none (B-U6).
-	Holder  func(msg jsonrpc.Message)
+	// Holder returns what hears, for the only call that may be asked something on the
+	// session now, what is said there; nil if there is none (B-U6). It may be nil itself.
+	Holder  func() func(msg jsonrpc.Message)
 	Message jsonrpc.Message
+}
+
+func (h *Heard) holder() func(msg jsonrpc.Message) {
+	if h.Holder == nil {
+		return nil
+	}
+	return h.Holder()
 }
 
 // Hear hands a message on to whom it concerns. It does not block for long.
@@ -44,27 +51,32 @@ func (d *Downgrade) Hear(h Heard) {
 			sole.aside(h.Message)
 		}
 	case legacy2025.NotificationCancelled:
-		if h.Holder != nil {
-			h.Holder(h.Message)
+		if d.withdrawn(h) {
+			return
+		}
+		if hear := h.holder(); hear != nil {
+			hear(h.Message)
 		}
 	}
 }
 
-// hearProgress finds the request by its token, which no other has had (G-9).
+// hearProgress finds the request by its token, which no other has had (G-9). Since it
+// can be guessed, only the request's own session is believed.
 func (d *Downgrade) hearProgress(h Heard) {
 	d.mu.Lock()
 	hearer := d.hearers[h.Message.Params.Get(wire.MetaProgressToken)]
 	d.mu.Unlock()
-	if hearer != nil {
+	if hearer != nil && lent(hearer.session) == h.Session {
 		hearer.aside(h.Message)
 	}
 }
 
 // hearRequest takes a request of the backend to the call that it belongs to.
 func (d *Downgrade) hearRequest(h Heard) {
+	hear := h.holder()
 	switch {
-	case h.Holder != nil:
-		h.Holder(h.Message)
+	case hear != nil:
+		hear(h.Message)
 	case d.tasks.Heard(h.Backend, h.Session, h.Message, true): // of the only task there
 	case h.Message.Method == legacy2025.MethodRootsList:
 		d.hold(h)
@@ -94,18 +106,27 @@ type held struct {
 	stop  func() bool
 }
 
-// hold keeps a question for the next call on its session.
+// hold keeps a question for the next call on its session, or hands it to one that has
+// taken the session in between.
 func (d *Downgrade) hold(h Heard) {
-	if !d.holds(h) {
+	hear, ok := d.holds(h)
+	switch {
+	case hear != nil:
+		hear(h.Message)
+	case !ok:
 		d.refuseAside(h, jsonrpc.CodeInternal, "nobody can be asked")
 	}
 }
 
-func (d *Downgrade) holds(h Heard) bool {
+func (d *Downgrade) holds(h Heard) (hear func(msg jsonrpc.Message), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// A call that comes from now on finds the question with [Downgrade.release].
+	if hear = h.holder(); hear != nil {
+		return hear, true
+	}
 	if d.closed || len(d.held[h.Session]) >= maxHeld {
-		return false
+		return nil, false
 	}
 	q := &held{heard: h}
 	q.stop = d.env.AfterFunc(holdTime, func() {
@@ -114,7 +135,22 @@ func (d *Downgrade) holds(h Heard) bool {
 		}
 	})
 	d.held[h.Session] = append(d.held[h.Session], q)
-	return true
+	return nil, true
+}
+
+// withdrawn forgets a question that the backend takes back while it is held.
+func (d *Downgrade) withdrawn(h Heard) bool {
+	id := h.Message.Params.Get("requestId")
+	d.mu.Lock()
+	i := slices.IndexFunc(d.held[h.Session], func(q *held) bool { return q.heard.Message.ID == id })
+	if i < 0 {
+		d.mu.Unlock()
+		return false
+	}
+	q := d.held[h.Session][i]
+	d.mu.Unlock()
+	q.stop()
+	return d.unhold(q)
 }
 
 // unhold forgets a question, and reports false if somebody was faster.

@@ -22,7 +22,7 @@ func (d *down) says(holder func(jsonrpc.Message), msg string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Holder: holder, Message: read})
+	d.cross.Hear(bridge.Heard{Backend: "basalt", Session: d.session, Holder: func() func(jsonrpc.Message) { return holder }, Message: read})
 }
 
 // TestUnasked: what a backend asks when there is no call to ask it in is refused at
@@ -83,6 +83,44 @@ func TestHeldRoots(t *testing.T) {
 	})
 }
 
+// TestHeldTooLate: roots that were asked for while a call was about to take the session
+// are asked in that call (B-U9).
+func TestHeldTooLate(t *testing.T) {
+	downgrade(t, func(d *down) {
+		looks := 0
+		var got []string
+		d.cross.Hear(bridge.Heard{
+			Backend: "basalt", Session: d.session, Message: jsonrpc.Message{Kind: jsonrpc.KindRequest, ID: "1", Method: "roots/list"},
+			Holder: func() func(jsonrpc.Message) {
+				if looks++; looks == 1 {
+					return nil
+				}
+				return func(msg jsonrpc.Message) { got = append(got, msg.Method) }
+			},
+		})
+		if !slices.Equal(got, []string{"roots/list"}) {
+			d.t.Errorf("B-U9 the call heard %q", got)
+		}
+		time.Sleep(time.Minute)
+		if said := d.session.heard(); len(said) != 0 {
+			d.t.Errorf("B-U9 it was refused all the same: %q", said)
+		}
+	})
+}
+
+// TestHeldWithdrawn: a question that is taken back is answered no more (§1.7).
+func TestHeldWithdrawn(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.says(nil, `{"jsonrpc":"2.0","id":2,"method":"roots/list"}`)
+		d.says(nil, `{"jsonrpc":"2.0","id":3,"method":"roots/list"}`)
+		d.says(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		time.Sleep(time.Minute)
+		if said := d.session.heard(); len(said) != 1 || !strings.Contains(said[0], `"id":3,`) {
+			d.t.Errorf("§1.7 answered %q", said)
+		}
+	})
+}
+
 // TestHolder: what a backend asks aside belongs to the only call that may be asked
 // something (B-U6). Messages are not: see TestLogAttribution.
 func TestHolder(t *testing.T) {
@@ -118,6 +156,23 @@ func TestProgressAside(t *testing.T) {
 		synctest.Wait()
 		if len(sent) != 1 {
 			t.Errorf("G-9 progress after the end: %q", sent)
+		}
+	})
+}
+
+// TestProgressElsewhere: tokens can be guessed, but what is said in another session,
+// maybe of another backend, is not about the request (G-9, G-12).
+func TestProgressElsewhere(t *testing.T) {
+	downgrade(t, func(d *down) {
+		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+			d.cross.Hear(bridge.Heard{Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{
+				Kind: jsonrpc.KindNotification, Method: "notifications/progress",
+				Params: `{"progressToken":` + call.Params.Get("_meta").Get("progressToken") + `,"progress":1,"message":"forged"}`,
+			}})
+			return `{"prompts":[]}`, nil
+		}
+		if _, sent := d.request(d.t.Context(), "prompts/list", `{`+novaMeta+`,"progressToken":"t"}}`, `{}`); len(sent) > 0 {
+			d.t.Errorf("G-9 another session's progress was told: %q", sent)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,11 +49,16 @@ func (d *Downgrade) urls(x *port.Exchange, data, info wire.Value, round int64) p
 	case round > maxURLRounds:
 		return port.Fail(jsonrpc.NewError(jsonrpc.CodeInternal, "the backend asks for URLs to be visited again and again"))
 	}
+	return sendTo(x, list, info, func() (string, error) { return d.rounds.Seal(d.binding(x), round, string(data)) })
+}
+
+// sendTo sends the client to URLs, if it has declared that it can be (B-U12).
+func sendTo(x *port.Exchange, list []legacy2025.URLElicitation, info wire.Value, seal func() (string, error)) port.Outcome {
 	if may, _ := mapping.MayAskUp(x.Caller.Capabilities, legacy2025.MethodElicitationCreate, list[0].Raw()); !may {
 		lacks := mapping.Undeclared(legacy2025.MethodElicitationCreate, list[0].Raw())
 		return port.Fail(&port.StatusError{Status: http.StatusBadRequest, Err: lacks})
 	}
-	state, err := d.rounds.Seal(d.binding(x), round, string(data))
+	state, err := seal()
 	if err != nil {
 		return port.Fail(err)
 	}
@@ -72,7 +78,7 @@ func urlEntries(list []legacy2025.URLElicitation) []mapping.InputEntry {
 // when the user has agreed to visit all of them (B-U11).
 func (d *Downgrade) visited(ctx context.Context, b *LegacyBackend, x *port.Exchange, round park.Round, answers []port.Answer) port.Outcome {
 	list, err := legacy2025.ParseURLElicitations(wire.Value(round.Payload))
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return port.Fail(park.ErrState)
 	}
 	given := make(map[string]wire.Value, len(answers))
@@ -84,7 +90,7 @@ func (d *Downgrade) visited(ctx context.Context, b *LegacyBackend, x *port.Excha
 		action, _ := answer.Get("action").Text()
 		switch {
 		case !answer.Present():
-			return d.urls(x, wire.Value(round.Payload), b.serverInfo(), round.N)
+			return sendTo(x, list, b.serverInfo(), func() (string, error) { return d.rounds.Again(d.binding(x), round) })
 		case action == "decline", action == "cancel":
 			return notVisited(x, b.serverInfo(), action)
 		case action != "accept":
@@ -145,7 +151,7 @@ func (v *visits) announce(backend string, params wire.Value) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.telling[backend] = true
-	ch := v.of(visit{backend, id})
+	ch := v.of(visit{backend, strings.Clone(id)}) // not the message with it
 	select {
 	case <-ch:
 	default:

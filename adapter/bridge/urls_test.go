@@ -90,6 +90,9 @@ func TestURLs(t *testing.T) {
 				d.t.Errorf("B-U11 outcome %s %v after %d calls", out.Result, out.Err, d.count("tools/call"))
 			}
 		}
+		if out := d.mail(retry(bothURLs, stateOf(d.t, again))); out.Result.Get("resultType") != `"complete"` || d.count("tools/call") != 2 {
+			d.t.Errorf("B-U11 the round that was asked again: %s %v after %d calls", out.Result, out.Err, d.count("tools/call"))
+		}
 		time.Sleep(time.Minute)
 		if out := d.mail(retry(bothURLs, state)); !errors.Is(out.Err, park.ErrState) || d.count("tools/call") != 2 {
 			d.t.Errorf("B-U11 spent: %+v after %d calls", out, d.count("tools/call"))

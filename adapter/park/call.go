@@ -3,6 +3,7 @@ package park
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -70,12 +71,19 @@ func (c *Call) wake() {
 	c.changed = make(chan struct{})
 }
 
-// Ask adds a question, and returns its key. It reports false once the call is
-// over: the question has to be refused then.
+// What a backend asks at a time is bounded, since it is kept for a client that may
+// not come back: in number and, beyond the first question, in bytes.
+const (
+	maxOpen     = 64
+	maxOpenSize = 8 << 20
+)
+
+// Ask adds a question, and returns its key. It reports false once the call is over,
+// or too much is asked at once: the question has to be refused then.
 func (c *Call) Ask(q Question) (key string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended != nil {
+	if c.ended != nil || c.crowded(q) {
 		return "", false
 	}
 	c.counts[q.Kind]++
@@ -86,6 +94,15 @@ func (c *Call) Ask(q Question) (key string, ok bool) {
 	c.open, c.fresh = append(c.open, Entry{key, q}), true
 	c.wake()
 	return key, true
+}
+
+// crowded reports whether a question is one too many. The lock is held.
+func (c *Call) crowded(q Question) bool {
+	size := len(q.Request)
+	for _, e := range c.open {
+		size += len(e.Request)
+	}
+	return len(c.open) >= maxOpen || len(c.open) > 0 && size > maxOpenSize
 }
 
 // Withdraw removes a question that the backend has taken back.
@@ -111,7 +128,10 @@ func (c *Call) remove(key string) (Entry, bool) {
 	for i, e := range c.open {
 		if e.Key == key {
 			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			c.shown, c.closed = min(c.shown, len(c.open)), c.lot.env.Now()
+			if i < c.shown { // those that were shown come first
+				c.shown--
+			}
+			c.closed = c.lot.env.Now()
 			c.wake()
 			return e, true
 		}
@@ -200,6 +220,9 @@ func (c *Call) next(ctx context.Context, slow <-chan time.Time) (Turn, error) {
 			if c.shown > 0 || wait <= 0 {
 				turn, err := c.show()
 				c.mu.Unlock()
+				if err != nil {
+					c.GiveUp(context.WithoutCancel(ctx)) // nobody could ever answer
+				}
 				return turn, err
 			}
 		}
@@ -280,8 +303,8 @@ func (c *Call) Answer(ctx context.Context, round int64, answers []port.Answer) e
 		if err := e.Answer(ctx, a.Key, a.Value); err != nil {
 			c.mu.Lock()
 			if c.ended == nil {
-				c.open = append(c.open, e)
-				c.shown, c.fresh = len(c.open), true
+				c.open = slices.Insert(c.open, c.shown, e)
+				c.shown, c.fresh = c.shown+1, true
 			}
 			c.mu.Unlock()
 			return err
@@ -289,8 +312,8 @@ func (c *Call) Answer(ctx context.Context, round int64, answers []port.Answer) e
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.round == round && len(c.open) > 0 {
-		c.shown, c.fresh = len(c.open), true // what was left out is asked again at once
+	if c.round == round && c.shown > 0 {
+		c.fresh = true // what was left out is asked again at once
 	}
 	return nil
 }
@@ -320,7 +343,7 @@ func (c *Call) expire(after time.Duration) {
 	if c.stop != nil {
 		c.stop()
 	}
-	c.stop = c.lot.env.AfterFunc(after, func() { c.GiveUp(c.lot.ctx) })
+	c.stop = c.lot.env.AfterFunc(after, func() { c.lot.spawn(func() { c.GiveUp(c.lot.ctx) }) })
 }
 
 // GiveUp refuses what is open, ends the backend's request and forgets the call

@@ -139,20 +139,26 @@ func (l *Lot) remove(c *Call) {
 	delete(l.calls, c.id)
 }
 
-// Close gives every call up and returns when none is left or ctx is done.
+// Close gives every call up and returns when none is left or ctx is done. A backend
+// that takes no last word holds up none of the others.
 func (l *Lot) Close(ctx context.Context) error {
-	l.cancel(errStopped)
 	l.mu.Lock()
-	all := make([]*Call, 0, len(l.calls))
+	l.cancel(errStopped)
 	for _, c := range l.calls {
-		all = append(all, c)
+		l.work.Go(func() { c.GiveUp(ctx) })
 	}
 	l.mu.Unlock()
-	for _, c := range all {
-		c.GiveUp(ctx)
-	}
 	return env.Join(ctx, &l.work)
 }
 
 // Go runs what belongs to a call, on a goroutine that Close waits for.
 func (l *Lot) Go(run func()) { l.work.Go(run) }
+
+// spawn is Go for what Close does itself from then on.
+func (l *Lot) spawn(run func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() == nil {
+		l.work.Go(run)
+	}
+}

@@ -345,3 +345,117 @@ func TestClose(t *testing.T) {
 		}
 	})
 }
+
+// TestFull: a call whose question cannot be shown, because too many are parked, is
+// given up: nobody could ever answer.
+func TestFull(t *testing.T) {
+	bubble(t, func(w *world) {
+		const most = 10000
+		for range most {
+			c := w.begin()
+			c.Ask(park.Question{Kind: "elicit", Refuse: func(context.Context) {}})
+			if _, err := c.Next(w.Context()); err != nil {
+				w.Fatal(err)
+			}
+		}
+		c := w.begin()
+		w.ask(c, "a")
+		if _, err := c.Next(w.Context()); err == nil {
+			w.Error("one call too many was parked")
+		}
+		w.want("a: refused", "abandoned")
+		if err := w.lot.Close(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		w.told = nil
+	})
+}
+
+// TestQuestionsBounded: what a backend asks at a time is bounded, in number and in
+// size.
+func TestQuestionsBounded(t *testing.T) {
+	bubble(t, func(w *world) {
+		c := w.begin()
+		asked := 0
+		for range 1000 {
+			if _, ok := c.Ask(w.question("a")); ok {
+				asked++
+			}
+		}
+		if asked != 64 {
+			w.Errorf("%d questions are open", asked)
+		}
+		c, asked = w.begin(), 0
+		for range 30 {
+			if _, ok := c.Ask(w.question(strings.Repeat("x", 1<<20))); ok {
+				asked++
+			}
+		}
+		if asked != 7 {
+			w.Errorf("%d questions of a MiB are open", asked)
+		}
+		c.Withdraw("elicit-1")
+		w.ask(c, strings.Repeat("x", 1<<20))
+		// One that is too large by itself is asked all the same.
+		w.ask(w.begin(), strings.Repeat("x", 20<<20))
+	})
+}
+
+// TestShown: a question that comes while others are answered waits for its own
+// window, and is not taken for one that was shown.
+func TestShown(t *testing.T) {
+	bubble(t, func(w *world) {
+		c := w.begin()
+		w.ask(c, "a")
+		turn := w.wantAsked(c, `elicit-1 "a"`)
+		w.ask(c, "b")
+		w.resume(turn.State, answer("elicit-1", "A"))
+		w.want(`a: "A"`)
+		if moved := c.Transfer(); !slices.Equal(moved, []string{"elicit-2"}) {
+			w.Errorf("moved %q, want the question that nobody was shown", moved)
+		}
+	})
+}
+
+// TestCloseInTime: a backend that takes no last word holds up nobody: calls are given
+// up at the same time, and not beyond the time there is (B-P5).
+func TestCloseInTime(t *testing.T) {
+	bubble(t, func(w *world) {
+		deaf := w.question("deaf")
+		deaf.Refuse = func(context.Context) { time.Sleep(10 * time.Second) }
+		for range 20 {
+			c := w.begin()
+			if _, ok := c.Ask(deaf); !ok {
+				w.Fatal("not asked")
+			}
+			w.wantAsked(c, `elicit-1 "deaf"`)
+		}
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
+		defer cancel()
+		if err := w.lot.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
+			w.Errorf("closed with %v after %v", err, time.Since(start))
+		}
+		if err := w.lot.Close(w.Context()); err != nil || time.Since(start) != 10*time.Second {
+			w.Errorf("all is over with %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// TestCloseMeetsTime: a call that is being given up because its client stayed away is
+// waited for, too.
+func TestCloseMeetsTime(t *testing.T) {
+	bubble(t, func(w *world) {
+		deaf, over := w.question("deaf"), false
+		deaf.Refuse = func(context.Context) { time.Sleep(10 * time.Second); over = true }
+		c := w.begin()
+		if _, ok := c.Ask(deaf); !ok {
+			w.Fatal("not asked")
+		}
+		w.wantAsked(c, `elicit-1 "deaf"`)
+		time.Sleep(times.Park + time.Second)
+		if err := w.lot.Close(w.Context()); err != nil || !over {
+			w.Errorf("closed with %v before the backend was told", err)
+		}
+	})
+}

@@ -66,21 +66,27 @@ func NewRounds(store state.Store, e env.Env, keys *seal.Keys, keep time.Duration
 	return &Rounds{store: store, env: e, keys: keys, keep: keep, ended: cache}, nil
 }
 
-// Seal returns the state of round n.
+// Seal returns the state of a new round, the n-th.
 func (r *Rounds) Seal(b Binding, n int64, payload string) (string, error) {
 	id, err := env.NewID(r.env)
 	if err != nil {
 		return "", err
 	}
+	return r.Again(b, Round{N: n, Payload: payload, id: id, expires: r.env.Now().Add(roundTime)})
+}
+
+// Again returns another state of a round, for a client that has left something out:
+// whichever of its states comes first spends them all.
+func (r *Rounds) Again(b Binding, round Round) (string, error) {
 	var f seal.Fields
 	f.Int(roundVersion)
-	f.String(id)
+	f.String(round.id)
 	f.String(b.Backend)
 	f.String(b.Owner)
 	f.String(b.Digest)
-	f.Int(n)
-	f.Int(r.env.Now().Add(roundTime).UnixMilli())
-	f.String(payload)
+	f.Int(round.N)
+	f.Int(round.expires.UnixMilli())
+	f.String(round.Payload)
 	return r.keys.Seal(purposeRound, f.Bytes())
 }
 

@@ -124,3 +124,13 @@ func IsCode(err error, code int64) bool {
 	var rpc *jsonrpc.Error
 	return errors.As(err, &rpc) && rpc.Code == code
 }
+
+// IsRefusal reports whether a backend has said no in JSON-RPC, and HTTP nothing that
+// says more: that a credential is wrong, or the backend not well.
+func IsRefusal(err error) bool {
+	var (
+		rpc      *jsonrpc.Error
+		upstream *UpstreamError
+	)
+	return errors.As(err, &rpc) && !errors.As(err, &upstream)
+}

@@ -44,6 +44,9 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+	if !IsRefusal(own) || IsRefusal(&UpstreamError{Status: 401, Err: own}) || IsRefusal(errors.New("x")) {
+		t.Error("IsRefusal is wrong")
+	}
 	if IsCode(own, -32602) || !IsCode(fmt.Errorf("x: %w", own), 7) || IsCode(errors.New("x"), 0) {
 		t.Error("IsCode is wrong")
 	}

@@ -120,15 +120,19 @@ func (x *exchange) take(v wire.Value) (response jsonrpc.Message, done bool, fail
 	return msg, false, nil
 }
 
-// maxEarly bounds the messages that may come before the session is open.
-const maxEarly = 64
+// maxEarly and maxEarlySize bound the messages that may come before the session is open,
+// in number and in bytes of their params.
+const (
+	maxEarly     = 64
+	maxEarlySize = 1 << 20
+)
 
 // hand hands a request or a notification on.
 func (x *exchange) hand(msg jsonrpc.Message) {
 	s := x.s
 	switch {
-	case s.opening && len(s.early) < maxEarly:
-		s.early = append(s.early, msg)
+	case s.opening && len(s.early) < maxEarly && s.earlySize+len(msg.Params) <= maxEarlySize:
+		s.early, s.earlySize = append(s.early, msg), s.earlySize+len(msg.Params)
 	case s.opening:
 		x.Ignored("message before the handshake has ended")
 	case msg.Kind == jsonrpc.KindRequest && msg.Method == legacy2025.MethodPing:

@@ -3,6 +3,8 @@ package legacy_test
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -238,5 +240,21 @@ func TestEnd(t *testing.T) {
 		f.want("GET", 0)
 		f.client.End(t.Context(), port.Ticket{Version: "2025-06-18"}, port.Hello{})
 		f.want("DELETE", 1) // a session without an id needs no end
+	})
+}
+
+// TestEarlyBounded: what a server says before the session is open is kept, as long as it
+// is little.
+func TestEarlyBounded(t *testing.T) {
+	early := func(name string, size int) string {
+		return event(`{"jsonrpc":"2.0","method":"` + name + `","params":{"pad":"` + strings.Repeat("x", size) + `"}}`)
+	}
+	bubble(t, script{"initialize": func(x *call) {
+		x.stream(early("a", 600<<10), early("b", 600<<10), early("c", 1), event(response(string(x.msg.ID), hello("2025-11-25"))))
+	}}, nil, func(t *testing.T, f *fake) {
+		f.open()
+		if got := f.heard(); !slices.Equal(got, []string{"a", "c"}) {
+			t.Errorf("heard %q", got)
+		}
 	})
 }

@@ -28,7 +28,8 @@ type session struct {
 	ticket port.Ticket
 	about  wire.Value
 	// early are the messages that came before the session was open.
-	early []jsonrpc.Message
+	early     []jsonrpc.Message
+	earlySize int
 	// opening is set during the handshake.
 	opening bool
 

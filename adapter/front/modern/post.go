@@ -2,6 +2,7 @@ package modern
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 // post serves POST: one message, which has to be a request to be answered.
@@ -88,18 +90,30 @@ func subscriber(c *gin.Context, caller port.Caller) string {
 // exchange is a request on its way to the crossing. Its caller is what the request
 // itself says and shows (B-L3).
 func (f *Face) exchange(c *gin.Context, route Route, r *request) *port.Exchange {
-	authorization := c.GetHeader("Authorization")
+	authorization, msg := c.GetHeader("Authorization"), r.msg.Params
 	return &port.Exchange{
 		Backend: route.Backend,
 		Caller: port.Caller{
 			Principal: edge.Principal(f.Keys, authorization), Version: ext2026.Version,
-			ClientInfo: r.meta.ClientInfo, Capabilities: r.meta.Capabilities.Raw(),
-			Tasks: r.meta.Capabilities.Tasks(), LogLevel: string(r.meta.LogLevel),
+			ClientInfo: apart(r.meta.ClientInfo, msg), Capabilities: apart(r.meta.Capabilities.Raw(), msg),
+			Tasks: r.meta.Capabilities.Tasks(), LogLevel: string(apart(wire.Value(r.meta.LogLevel), msg)),
 			Authorization: authorization,
 		},
 		Message: r.msg,
 		Push:    func(string, []byte) {}, // there is no stream outside an exchange
 	}
+}
+
+// longMessage is the size in bytes from which on a part of a message is worth a copy.
+const longMessage = 16 << 10
+
+// apart returns a part of a message that may be kept for longer, as sessions and tasks
+// keep their caller, and does not keep a long message with it.
+func apart(part, msg wire.Value) wire.Value {
+	if len(msg) < longMessage {
+		return part
+	}
+	return wire.Value(strings.Clone(string(part)))
 }
 
 // outcome performs an exchange. A fault of the bridge ends this exchange and no

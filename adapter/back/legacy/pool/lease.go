@@ -81,7 +81,7 @@ func (l *Lease) renew(ctx context.Context, lost *Member) error {
 	}
 	fresh := next.m
 	lost.put(l)
-	if l.m = fresh; l.mode == Exclusive {
+	if l.m = fresh; l.mode != Shared {
 		fresh.holder = l
 	}
 	return nil
@@ -102,6 +102,14 @@ func (l *Lease) Pin() (unpin func()) {
 		m.pins--
 		l.p.settle(m)
 	})
+}
+
+// Linger has a [Single] session live on for a while after its lease, as others do:
+// the backend may still have something to say in it.
+func (l *Lease) Linger() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.m.single = false
 }
 
 // Release gives the session back. It may be called again.

@@ -13,7 +13,7 @@ func (p *Pool) wake() {
 func (p *Pool) settle(m *Member) {
 	p.wake()
 	switch {
-	case m.gone, m.lost():
+	case m.gone, m.lost(), m.single && m.idle():
 		p.drop(m)
 	case m.idle():
 		m.use()
@@ -41,10 +41,16 @@ func (p *Pool) sweep(key Key) {
 	}
 }
 
-// room reports whether there may be one more session with this key, for which the
-// one that has been idle for the longest may have to go.
-func (p *Pool) room(key Key) bool {
-	if len(p.members[key]) >= p.o.PerKey {
+// room reports whether there may be one more session with this key, resumed or not,
+// for which the one that has been idle for the longest may have to go.
+func (p *Pool) room(key Key, resumed bool) bool {
+	alike := 0
+	for _, m := range p.members[key] {
+		if m.resumed == resumed {
+			alike++
+		}
+	}
+	if alike >= p.o.PerKey {
 		return false
 	}
 	if p.total < p.o.Total {
@@ -83,14 +89,14 @@ func (p *Pool) drop(m *Member) {
 	}
 }
 
-// end closes a session that is open. One that is pinned is only let go, for what
-// lives in it may be asked for by another process (B-U5).
+// end closes a session that is open. One in which something lives, or may live, is only
+// let go: it may be asked for by another process (B-U5).
 func (p *Pool) end(m *Member) {
 	if m.closed || !m.opened() {
 		return
 	}
 	m.closed = true
-	if m.pins > 0 {
+	if m.pins > 0 || m.resumed {
 		p.work.Go(func() { m.session.Close(p.over) })
 		return
 	}

@@ -152,3 +152,30 @@ func TestResume(t *testing.T) {
 		}
 	})
 }
+
+// TestResumedElsewhere: a session that another process has opened may be in use there,
+// and tasks may live in it of which nothing is known here.
+func TestResumedElsewhere(t *testing.T) {
+	bubble(t, func(o *pool.Options, _ *back) { o.PerKey = 1 }, func(t *testing.T, r *rig) {
+		l, err := r.Resume(t.Context(), alice, port.Ticket{ID: "elsewhere"}, port.Hello{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range []pool.Mode{pool.Shared, pool.Exclusive} {
+			if other := r.get(alice, mode); id(other) != "2" {
+				t.Errorf("B-U6 session %s was lent to a call of another process", id(other))
+			}
+		}
+		l.Release()
+		time.Sleep(10 * time.Minute)
+		r.wantEnded("")
+		if !r.opened()[0].left {
+			t.Error("the session is kept for ever")
+		}
+		if _, err = r.Resume(t.Context(), alice, port.Ticket{ID: "elsewhere"}, port.Hello{}); err != nil {
+			t.Fatal(err)
+		}
+		r.Close(t.Context())
+		r.wantEnded("2") // B-U5
+	})
+}

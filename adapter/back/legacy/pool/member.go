@@ -15,6 +15,9 @@ type Member struct {
 	ready   chan struct{}
 	session port.Session
 	err     error
+	// resumed is set for a session that another process has opened, which alone knows
+	// what lives in it.
+	resumed bool
 
 	// What follows is guarded by the pool's lock.
 
@@ -22,6 +25,8 @@ type Member struct {
 	// without one.
 	shared, pins int
 	holder       *Lease
+	// single is set while the session is for its first lease alone.
+	single bool
 	// gone is set once the pool lends the session to nobody any more.
 	gone, closed bool
 	// uses counts the times that the session came into use, so that a timer
@@ -75,13 +80,13 @@ func (m *Member) idle() bool { return m.opened() && !m.leased() && m.pins == 0 }
 
 // free reports whether the session can be lent in this mode.
 func (m *Member) free(mode Mode) bool {
-	return !m.gone && (mode == Shared || m.holder == nil)
+	return !m.gone && !m.resumed && !m.single && mode != Single && (mode == Shared || m.holder == nil)
 }
 
 // take lends the session to l.
 func (m *Member) take(l *Lease) {
 	m.use()
-	if l.m = m; l.mode == Exclusive {
+	if l.m = m; l.mode != Shared {
 		m.holder = l
 		return
 	}
@@ -90,7 +95,7 @@ func (m *Member) take(l *Lease) {
 
 // put takes the session back from l.
 func (m *Member) put(l *Lease) {
-	if l.mode == Exclusive {
+	if l.mode != Shared {
 		m.holder = nil
 	} else {
 		m.shared--

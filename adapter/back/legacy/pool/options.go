@@ -24,8 +24,12 @@ const (
 	// Shared is for calls that are never asked anything.
 	Shared Mode = iota
 	// Exclusive is for a call that may be asked something. A session is lent to
-	// one of them at a time, beside any number of shared ones (B-U6).
+	// one of them at a time, beside any number of shared ones, and to none of them
+	// while something lives in it that may ask, too, if that can be helped (B-U6).
 	Exclusive
+	// Single is Exclusive on a session for this lease alone. It ends with the lease,
+	// unless something lives in it.
+	Single
 )
 
 // Options configure a [Pool].
@@ -46,7 +50,8 @@ type Options struct {
 	Wait time.Duration
 	// Total is how many sessions there may be; 0 stands for 1000.
 	Total int
-	// PerKey is how many there may be with one key; 0 stands for 16.
+	// PerKey is how many there may be with one key, and how many resumed ones beside
+	// them; 0 stands for 16.
 	PerKey int
 }
 

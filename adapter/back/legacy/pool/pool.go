@@ -47,12 +47,17 @@ func New(o Options) *Pool {
 func (p *Pool) Get(ctx context.Context, key Key, hello port.Hello, mode Mode) (*Lease, error) {
 	l := p.lease(key, hello, mode)
 	return p.lend(ctx, l, func() *Member {
-		return p.pick(key, mode)
-	}, func() *Member { return p.open(key, hello) })
+		m := p.pick(key, mode)
+		if (m == nil || mode == Exclusive && m.pins > 0) && p.room(key, false) {
+			m = p.open(key, hello, mode == Single)
+		}
+		return m
+	})
 }
 
 // Resume lends the session that a ticket names, as [Shared]. It must have been
-// opened with this key.
+// opened with this key. One that this process has not opened is lent to those only
+// who name it: others may use it at the same time, or live in it.
 func (p *Pool) Resume(ctx context.Context, key Key, ticket port.Ticket, hello port.Hello) (*Lease, error) {
 	l := p.lease(key, hello, Shared)
 	return p.lend(ctx, l, func() *Member {
@@ -61,9 +66,11 @@ func (p *Pool) Resume(ctx context.Context, key Key, ticket port.Ticket, hello po
 				return m
 			}
 		}
-		return nil
-	}, func() *Member {
+		if !p.room(key, true) {
+			return nil
+		}
 		m := p.add(key)
+		m.resumed = true
 		m.session = p.o.Back.Resume(ctx, ticket, p.hello(m, hello))
 		close(m.ready)
 		return m
@@ -74,12 +81,12 @@ func (p *Pool) lease(key Key, hello port.Hello, mode Mode) *Lease {
 	return &Lease{p: p, mode: mode, key: key, hello: hello, renewing: make(chan struct{}, 1)}
 }
 
-// lend waits until find finds a session or there is room to make one.
-func (p *Pool) lend(ctx context.Context, l *Lease, find, create func() *Member) (*Lease, error) {
+// lend waits until find finds a session, or makes one.
+func (p *Pool) lend(ctx context.Context, l *Lease, find func() *Member) (*Lease, error) {
 	timer := p.o.Env.NewTimer(p.o.Wait)
 	defer timer.Stop()
 	for {
-		changed, err := p.try(l, find, create)
+		changed, err := p.try(l, find)
 		switch {
 		case err != nil:
 			return nil, err
@@ -97,7 +104,7 @@ func (p *Pool) lend(ctx context.Context, l *Lease, find, create func() *Member) 
 }
 
 // try lends what can be lent now, or returns what to wait for.
-func (p *Pool) try(l *Lease, find, create func() *Member) (<-chan struct{}, error) {
+func (p *Pool) try(l *Lease, find func() *Member) (<-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -105,9 +112,6 @@ func (p *Pool) try(l *Lease, find, create func() *Member) (<-chan struct{}, erro
 	}
 	p.sweep(l.key)
 	m := find()
-	if m == nil && p.room(l.key) {
-		m = create()
-	}
 	if m == nil {
 		return p.changed, nil
 	}
@@ -131,26 +135,34 @@ func (p *Pool) await(ctx context.Context, l *Lease) (*Lease, error) {
 	return l, nil
 }
 
-// pick returns a session that can be lent in this mode, an open one first.
+// pick returns a session that can be lent in this mode: an open one first, but for a
+// call that may be asked something rather one in which nothing lives.
 func (p *Pool) pick(key Key, mode Mode) *Member {
 	var found *Member
+	rank := 0
 	for _, m := range p.members[key] {
 		if !m.free(mode) {
 			continue
 		}
+		r := 1
 		if m.opened() {
-			return m
+			r++
 		}
-		if found == nil {
-			found = m
+		if mode == Shared || m.pins == 0 {
+			r += 2
+		}
+		if r > rank {
+			found, rank = m, r
 		}
 	}
 	return found
 }
 
-// open begins to open a session. The opening belongs to no single call.
-func (p *Pool) open(key Key, hello port.Hello) *Member {
+// open begins to open a session. The opening belongs to no single call, unless the
+// session is for one alone.
+func (p *Pool) open(key Key, hello port.Hello, single bool) *Member {
 	m := p.add(key)
+	m.single = single
 	hello = p.hello(m, hello)
 	p.work.Go(func() {
 		session, err := p.o.Back.Open(p.opening, hello)

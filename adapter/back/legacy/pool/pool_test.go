@@ -124,6 +124,74 @@ func TestExclusive(t *testing.T) {
 	})
 }
 
+func TestExclusiveBesideTasks(t *testing.T) {
+	bubble(t, func(o *pool.Options, _ *back) { o.PerKey = 2 }, func(t *testing.T, r *rig) {
+		one := r.get(alice, pool.Exclusive)
+		unpin := one.Pin()
+		one.Release()
+		if shared := r.get(alice, pool.Shared); id(shared) != "1" {
+			t.Errorf("a call that is never asked got session %s", id(shared))
+		}
+		two := r.get(alice, pool.Exclusive)
+		if id(two) != "2" {
+			t.Error("B-U6 a question could be the task's or the call's")
+		}
+		if three := r.get(alice, pool.Exclusive); id(three) != "1" {
+			t.Errorf("with their number bounded: session %s", id(three))
+		} else {
+			three.Release()
+		}
+		unpin()
+		two.Pin()
+		two.Release()
+		if four := r.get(alice, pool.Exclusive); id(four) != "1" {
+			t.Errorf("B-U6 session %s, want the one in which nothing lives any more", id(four))
+		}
+		r.want(2)
+	})
+}
+
+func TestSingle(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.get(alice, pool.Shared)
+		one, two := r.get(alice, pool.Single), r.get(alice, pool.Single)
+		if id(one) != "2" || id(two) != "3" || one.Member().Holder() != one {
+			t.Errorf("sessions %s and %s", id(one), id(two))
+		}
+		if got := id(r.get(alice, pool.Exclusive)) + id(r.get(alice, pool.Shared)); got != "11" {
+			t.Errorf("sessions %s, want none that is for one lease alone", got)
+		}
+		r.wantEnded("")
+		one.Release()
+		r.wantEnded("2")
+		unpin := two.Pin()
+		two.Release()
+		r.wantEnded("2")
+		again, err := r.Resume(t.Context(), alice, two.Session().Ticket(), port.Hello{})
+		if err != nil || again.Member() != two.Member() {
+			t.Errorf("session %s, error %v", id(again), err)
+		}
+		unpin()
+		r.wantEnded("2")
+		again.Release()
+		r.wantEnded("23")
+		late := r.get(alice, pool.Single)
+		late.Linger()
+		late.Release()
+		time.Sleep(4 * time.Minute)
+		r.wantEnded("23")
+		time.Sleep(time.Minute)
+		r.wantEnded("234")
+		lost := r.get(alice, pool.Single)
+		r.opened()[4].lose()
+		if got, err := lost.Do(t.Context(), port.SessionCall{}); got != `"6"` || err != nil {
+			t.Errorf("B-U4 result %s, error %v", got, err)
+		}
+		lost.Release()
+		r.wantEnded("23456")
+	})
+}
+
 func TestIdle(t *testing.T) {
 	t.Run("B-U5 a session that nobody uses is closed in the end", func(t *testing.T) {
 		bubble(t, nil, func(t *testing.T, r *rig) {
