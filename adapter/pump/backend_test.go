@@ -264,8 +264,9 @@ func (l *lease) Session() port.Session {
 func (l *lease) Place() port.Place { return place(l.Session().Ticket()) }
 
 func (l *lease) Pin() func() {
-	l.p.pin(1)
-	return sync.OnceFunc(func() { l.p.pin(-1) })
+	t := l.Session().Ticket()
+	l.p.pin(t, 1)
+	return sync.OnceFunc(func() { l.p.pin(t, -1) })
 }
 
 func (l *lease) Release() {

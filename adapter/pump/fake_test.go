@@ -158,15 +158,27 @@ type process struct {
 
 	mu       sync.Mutex
 	sessions map[port.Ticket]*session
-	pins     int
+	pins     map[port.Ticket]int
 }
 
-// pin counts the sessions that the process keeps at the backend.
-func (p *process) pin(n int) int {
+// pin keeps a session at the backend, or lets it go again.
+func (p *process) pin(t port.Ticket, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pins += n
-	return p.pins
+	p.pins[t] += n
+}
+
+// pinned returns how many sessions the process keeps that the backend knows.
+func (p *process) pinned() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := 0
+	for t, n := range p.pins {
+		if n > 0 && !p.w.backend.forgot(t.ID) {
+			kept++
+		}
+	}
+	return kept
 }
 
 func (p *process) dead() bool { return p.life.Err() != nil }
@@ -222,7 +234,7 @@ func (w *world) wantPinned(want int) {
 	synctest.Wait()
 	pins := 0
 	for _, p := range append([]*process{w.process}, w.others...) {
-		pins += p.pin(0)
+		pins += p.pinned()
 	}
 	if pins != want {
 		w.Errorf("%d sessions are kept at the backend, want %d", pins, want)
@@ -279,7 +291,7 @@ func bubble(t *testing.T, f func(w *world)) {
 // launch starts a process.
 func (w *world) launch() *process {
 	w.Helper()
-	p := &process{w: w, store: &faulty{Store: w.disk}, sessions: make(map[port.Ticket]*session)}
+	p := &process{w: w, store: &faulty{Store: w.disk}, sessions: make(map[port.Ticket]*session), pins: make(map[port.Ticket]int)}
 	p.life, p.end = context.WithCancel(context.Background())
 	m, err := pump.New(pump.Options{
 		Store: p.store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),

@@ -151,20 +151,19 @@ func (m *Manager) fetch(ctx context.Context, l *live, caller port.Caller) (view,
 	return m.taken(ctx, l, caller, view{rec: rec, doc: doc, st: st})
 }
 
-// failed decides what it means that a backend has not told the state of a task. One
-// that does not know it has forgotten it, which is no news of one that is over while
-// it lives on record (B-G5).
+// failed decides what it means that a backend has not told the state of a task. It is
+// no news of one that is over while it lives on record (B-G7); otherwise a backend that
+// does not know it has forgotten it (B-G5).
 func (m *Manager) failed(ctx context.Context, l *live, cause error) (view, error) {
-	if !unknownTask(cause) {
-		return view{}, m.told(port.TaskGet, cause)
-	}
 	rec, err := m.load(ctx, l.ref)
 	switch {
-	case err != nil:
-		return view{}, err
-	case m.stands(&rec):
+	case err == nil && m.stands(&rec):
 		m.dismiss(l)
 		return view{rec: rec, doc: rec.doc}, nil
+	case !unknownTask(cause):
+		return view{}, m.told(port.TaskGet, cause)
+	case err != nil:
+		return view{}, err
 	}
 	m.forget(ctx, l.ref, &rec)
 	m.dismiss(l)

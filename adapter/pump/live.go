@@ -193,6 +193,7 @@ func (l *live) doAs(ctx context.Context, caller port.Caller, what port.TaskCall,
 	if err != nil {
 		return "", err
 	}
+	defer lease.Pin()() // the task may end meanwhile, and its session with it
 	l.mu.Lock()
 	call := l.m.Dialect.Call(what, l.taskID)
 	l.mu.Unlock()
