@@ -165,7 +165,7 @@ func TestProgressAside(t *testing.T) {
 func TestProgressElsewhere(t *testing.T) {
 	downgrade(t, func(d *down) {
 		d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
-			d.cross.Hear(bridge.Heard{Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{
+			d.cross.Hear(bridge.Heard{Backend: "quarry", Session: &session{}, Message: jsonrpc.Message{ //nolint:contextcheck // a server has none
 				Kind: jsonrpc.KindNotification, Method: "notifications/progress",
 				Params: `{"progressToken":` + call.Params.Get("_meta").Get("progressToken") + `,"progress":1,"message":"forged"}`,
 			}})
