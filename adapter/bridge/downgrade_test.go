@@ -564,3 +564,24 @@ func TestDowngradeTrueErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestDowngradeFault: a fault of the bridge ends the call it happens in, and nothing
+// else.
+func TestDowngradeFault(t *testing.T) {
+	for _, method := range []string{"tools/call", "prompts/get"} {
+		t.Run(method, func(t *testing.T) {
+			downgrade(t, func(d *down) {
+				d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+					if call.Method == method {
+						panic("of the bridge")
+					}
+					return `{"tools":[]}`, nil
+				}
+				out, _ := d.request(d.t.Context(), method, `{"name":"dig",`+novaMeta+`}}`, `{"roots":{}}`)
+				if rpc := port.RPCError(out.Err); rpc == nil || rpc.Code != jsonrpc.CodeInternal || rpc.Message != "Internal error" {
+					d.t.Errorf("told %v", out.Err)
+				}
+			})
+		})
+	}
+}

@@ -161,10 +161,32 @@ func (d *Downgrade) begin(ctx context.Context, b *LegacyBackend, x *port.Exchang
 		defer lease.Release()
 		defer stop()
 		defer d.over(p)
+		defer p.caught(runCtx)
 		raw, err := p.hearer.send(runCtx)
 		p.end(runCtx, raw, err)
 	})
 	return p, nil
+}
+
+// errFault is what a client is told of a fault of the bridge.
+var errFault = jsonrpc.NewError(jsonrpc.CodeInternal, "Internal error")
+
+// caught ends a call in which the bridge has failed, and no other: it is deferred on
+// the call's own goroutine, where nothing else would catch that.
+func (p *parkable) caught(ctx context.Context) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	port.LogFault(ctx, p.d.logger, fault)
+	p.mu.Lock()
+	p.over = true
+	task := p.task
+	p.mu.Unlock()
+	if task != nil {
+		task.Finish("", errFault) //nolint:contextcheck // the end is kept even if the call was cut
+	}
+	p.call.End(port.Fail(errFault))
 }
 
 // outcome is the end of the call for its client. An error that may be for want of

@@ -136,12 +136,18 @@ func (s *session) join(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// deliver hands a message on that belongs to no request.
+// deliver hands a message on that belongs to no request. A fault of whoever takes it
+// costs this message and no other.
 func (s *session) deliver(msg jsonrpc.Message) {
 	if s.hello.OnMessage == nil {
 		return
 	}
 	s.inbox <- struct{}{}
-	defer func() { <-s.inbox }()
+	defer func() {
+		<-s.inbox
+		if fault := recover(); fault != nil {
+			port.LogFault(s.ctx, s.c.server.Log, fault)
+		}
+	}()
 	s.hello.OnMessage(msg)
 }

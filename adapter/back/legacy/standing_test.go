@@ -1,12 +1,14 @@
 package legacy_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/back/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
 // stands is what a session says of its standing stream, and whether the channel has
@@ -165,4 +167,31 @@ func TestStandingBroken(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFaultOfListener: what is heard after a message that could not be dealt with is
+// delivered as ever.
+func TestFaultOfListener(t *testing.T) {
+	s := script{"GET": func(x *call) {
+		x.stream(event(note("a")), event(note("b")))
+		x.hold()
+	}}
+	bubble(t, s, nil, func(t *testing.T, f *fake) {
+		hello := f.hello()
+		hear := hello.OnMessage
+		hello.OnMessage = func(msg jsonrpc.Message) {
+			if msg.Method == "a" {
+				panic("of the bridge")
+			}
+			hear(msg)
+		}
+		s, err := f.client.Open(t.Context(), hello)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.heard(); !slices.Equal(got, []string{"b"}) {
+			t.Errorf("heard %q", got)
+		}
+		s.Close(t.Context())
+	})
 }
