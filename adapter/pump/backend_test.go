@@ -50,6 +50,7 @@ type backend struct {
 	lost    map[string]bool // sessions that it has forgotten
 	bound   bool            // tasks die with their session
 	lastID  int
+	deaf    bool                                                                // notifications are never accepted
 	onCall  map[string]func(ctx context.Context, id string) (wire.Value, error) // in place of its own answers
 	answer  func(response wire.Value) error                                     // when it is given one
 	hearGet func(call port.SessionCall)                                         // what it says ahead of its answer to "get"
@@ -201,11 +202,19 @@ func (s *session) Do(ctx context.Context, call port.SessionCall) (wire.Value, er
 	return s.p.w.backend.do(ctx, call)
 }
 
-func (s *session) Notify(_ context.Context, method string, params wire.Value) error {
+func (s *session) Notify(ctx context.Context, method string, params wire.Value) error {
 	if s.p.dead() {
 		return errDead
 	}
-	s.p.w.backend.note("%s %s", method, params)
+	b := s.p.w.backend
+	b.note("%s %s", method, params)
+	b.mu.Lock()
+	deaf := b.deaf
+	b.mu.Unlock()
+	if deaf {
+		<-ctx.Done()
+		return &port.UpstreamError{Op: method, Err: context.Cause(ctx)}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package pump_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -295,6 +296,20 @@ func TestShutdown(t *testing.T) {
 			w.wantAsked()
 			w.process = w.launch()
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
+		})
+	})
+	t.Run("DESIGN §4.6 a backend that hears nothing does not hold it up", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			for i := range 20 {
+				w.waited(fmt.Sprintf("t%d", i))
+			}
+			w.backend.set(func(b *backend) { b.deaf = true })
+			begun := time.Now()
+			w.process.stop()
+			if took := time.Since(begun); took > 2*time.Second {
+				w.Errorf("took %v", took)
+			}
+			w.process = w.launch()
 		})
 	})
 	t.Run("DESIGN §4.2 a question that is read while it stops is not lost, or not taken", func(t *testing.T) {

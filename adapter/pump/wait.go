@@ -35,6 +35,9 @@ const (
 	// again that has broken (B-I10).
 	reopenFirst = 500 * time.Millisecond
 	reopenMax   = 30 * time.Second
+	// unwaitTime bounds what is said of a wait that is over: another one is held up by
+	// it, or the end of the process.
+	unwaitTime = time.Second
 )
 
 // await has this process wait for the end of a task that needs input, unless it does
@@ -190,7 +193,7 @@ func (m *Manager) unwait(ctx context.Context, l *live, r request) {
 	if r.session == nil || l.left() {
 		return
 	}
-	ctx, cancel := m.parting(ctx)
+	ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), m.Env, unwaitTime, errParting)
 	defer cancel()
 	method, params := m.Dialect.Withdrawal(r.id)
 	if err := r.session.Notify(ctx, method, params); err != nil {
