@@ -289,6 +289,11 @@ func TestEndKept(t *testing.T) {
 			w.wantGet(h, port.TaskCompleted)
 		})
 	})
+}
+
+// TestEndRaces: those who see the end at the same time are told the same (B-G7, §4.20).
+func TestEndRaces(t *testing.T) {
+	t.Parallel()
 	t.Run("B-G7 two processes see different ends: the first counts", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other, slow := w.made("t1"), w.replica(), make(chan struct{})

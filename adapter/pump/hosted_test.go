@@ -312,6 +312,11 @@ func TestShutdown(t *testing.T) {
 			w.process = w.launch()
 		})
 	})
+}
+
+// TestShutdownHears: what is heard at the end is not lost (DESIGN §4.2).
+func TestShutdownHears(t *testing.T) {
+	t.Parallel()
 	t.Run("DESIGN §4.2 a question that is read while it stops is not lost, or not taken", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")

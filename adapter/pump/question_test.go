@@ -320,6 +320,12 @@ func TestUpdateGiven(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestUpdateOnce: an answer is one person's, and nobody's if it cannot be given (B-I5,
+// B-U4, §4.23).
+func TestUpdateOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I5 answers race: one wins", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := asked(w), w.replica()
