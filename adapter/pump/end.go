@@ -76,7 +76,7 @@ func (m *Manager) end(ctx context.Context, l *live, caller port.Caller, st port.
 	end := port.TaskEnd{Result: result}
 	switch {
 	case err == nil:
-	case early != nil && (ctx.Err() != nil || !transient(err)):
+	case early != nil && st.Status == port.TaskCompleted && (errors.Is(context.Cause(ctx), errEndTime) || !transient(err)):
 		end = *early // which was given once
 	default:
 		if end.Error, err = m.endedIn(ctx, l, caller, st, err); err != nil {

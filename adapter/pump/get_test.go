@@ -244,6 +244,24 @@ func TestEndEarly(t *testing.T) {
 			}
 		})
 	})
+	t.Run("B-G4 PEERS nor if there is an error", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, waits := w.made("t1"), 0
+			w.backend.does("result", func(context.Context, string) (wire.Value, error) {
+				if waits++; waits == 1 {
+					return `{"text":"not yet"}`, nil
+				}
+				w.backend.now("t1", port.TaskFailed)
+				return "", jsonrpc.NewError(-32000, "broken")
+			})
+			w.backend.now("t1", port.TaskInputRequired)
+			w.wantGet(h, port.TaskWorking)
+			w.get(h)
+			if f := w.wantGet(h, port.TaskFailed); f.Error != "-32000 broken" {
+				w.Errorf("shown %+v", f)
+			}
+		})
+	})
 	t.Run("B-G1 a result that was ahead of the state, and is given once", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")

@@ -153,16 +153,18 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 		m.Logger.InfoContext(ctx, "wait for a task broken", "backend", l.ref.backend, "error", port.Reason(err))
 		return false
 	}
+	var end *port.TaskEnd
 	if rpc == nil {
+		end = &port.TaskEnd{Result: result}
 		l.mu.Lock()
-		l.early = &port.TaskEnd{Result: result}
+		l.early = end
 		l.mu.Unlock()
 	}
 	doc, err := l.do(ctx, caller, port.TaskGet, nil)
 	if err == nil {
 		var st port.TaskState
 		if st, err = m.Dialect.Read(doc); err == nil {
-			m.ends(ctx, l, caller, view{doc: doc, st: st})
+			m.ends(ctx, l, caller, view{doc: doc, st: st}, end)
 			return true
 		}
 	}
@@ -204,10 +206,10 @@ func (m *Manager) unwait(ctx context.Context, l *live, r request) {
 // ends puts the end of the task on record that the wait has brought, if the task is
 // over. Some backends answer with an error or anything as long as it is not, because
 // nobody can wait there; then they are asked again when it is.
-func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view) {
+func (m *Manager) ends(ctx context.Context, l *live, caller port.Caller, v view, end *port.TaskEnd) {
 	l.mu.Lock()
 	if v.st.Status.Terminal() {
-		l.fetched = l.early
+		l.fetched = end
 	}
 	l.waiting = nil // or it would wait for itself
 	l.mu.Unlock()
