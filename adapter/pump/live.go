@@ -45,6 +45,7 @@ type live struct {
 	fetched, early *port.TaskEnd
 
 	waiting  *waiting // for the end of the task; nil while nobody does
+	unheard  string   // the request for its end that this process has had an end of last
 	handing  bool     // somebody sees to it that the backend gets its answers
 	hosted   *hosted  // the call of a hosted task of this process
 	watchers map[chan struct{}]struct{}

@@ -43,6 +43,8 @@ type record struct {
 	// end of the task, and Opened counts how often that began.
 	Fence  int64 `json:"fence,omitempty"`
 	Opened int   `json:"opened,omitempty"`
+	// Wait is the request for the end of the task that was made last.
+	Wait *sent `json:"wait,omitempty"`
 	// Lost is set while a question may have been lost for good (B-I10).
 	Lost bool `json:"lost,omitempty"`
 	// Cancelling is set once the client has asked for the end of the task at a
@@ -54,6 +56,12 @@ type record struct {
 	doc, result wire.Value
 	rev         state.Rev
 	until       time.Time // when the store forgets it
+}
+
+// sent names a request to the backend, in the session at Place.
+type sent struct {
+	ID    string     `json:"id"`
+	Place port.Place `json:"place"`
 }
 
 // failure is a JSON-RPC error on record.
@@ -96,7 +104,7 @@ func (rec *record) over(doc wire.Value, end port.TaskEnd) {
 	if end.Error != nil {
 		rec.Error = &failure{Code: end.Error.Code, Message: end.Error.Message, Data: string(end.Error.Data)}
 	}
-	rec.Asks, rec.Lost = nil, false
+	rec.Asks, rec.Wait, rec.Lost = nil, nil, false
 }
 
 // live reports whether the lifetime of the task goes on.

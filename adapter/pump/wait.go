@@ -9,6 +9,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 // waiting is this process's wait for the end of a task, on which the backend asks
@@ -84,8 +85,12 @@ func (m *Manager) wait(ctx context.Context, l *live, w *waiting) {
 	defer drop()
 	close(w.leads)
 	for pause := reopenFirst; ; pause = min(2*pause, reopenMax) {
-		if !m.opens(held, l, token) {
+		stale, going := m.opens(held, l, token)
+		if !going {
 			return
+		}
+		if stale != nil { // of a process that has died, maybe
+			m.unwait(held, l, *stale)
 		}
 		began := m.Env.Now()
 		if m.waitOnce(held, l, token) || held.Err() != nil {
@@ -102,10 +107,12 @@ func (m *Manager) wait(ctx context.Context, l *live, w *waiting) {
 
 // opens puts on record that the wait begins, or begins again. What was asked in one
 // that has broken may be lost (B-I10). It reports false if there is nothing to wait
-// for.
-func (m *Manager) opens(ctx context.Context, l *live, token int64) bool {
-	going := false
-	_, err := m.change(ctx, l.ref, func(rec *record) bool {
+// for, and returns the request of the wait before if that may be open at the backend.
+func (m *Manager) opens(ctx context.Context, l *live, token int64) (stale *sent, going bool) {
+	l.mu.Lock()
+	unheard := l.unheard
+	l.mu.Unlock()
+	rec, err := m.change(ctx, l.ref, func(rec *record) bool {
 		going = !rec.Final && rec.Fence <= token
 		if !going {
 			return false
@@ -118,7 +125,24 @@ func (m *Manager) opens(ctx context.Context, l *live, token int64) bool {
 	if err != nil && ctx.Err() == nil {
 		m.Logger.WarnContext(ctx, "end of a task not waited for", "error", port.Reason(err))
 	}
-	return err == nil && going
+	if rec.Wait != nil && rec.Wait.ID != unheard {
+		stale = rec.Wait
+	}
+	return stale, err == nil && going
+}
+
+// waits puts the request on record in which this process waits.
+func (m *Manager) waits(ctx context.Context, l *live, token int64, r sent) {
+	_, err := m.change(ctx, l.ref, func(rec *record) bool {
+		if rec.Final || rec.Fence != token {
+			return false
+		}
+		rec.Wait = &r
+		return true
+	})
+	if err != nil && ctx.Err() == nil {
+		m.Logger.InfoContext(ctx, "wait for a task not recorded", "error", port.Reason(err))
+	}
 }
 
 // waitOnce waits for the end of the task, and reports whether that is all: the task
@@ -127,24 +151,26 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	l.mu.Lock()
 	caller := l.caller
 	l.mu.Unlock()
-	var last request
+	var last sent
 	result, err := l.doAs(ctx, caller, port.TaskResult, func(s said) { m.hear(ctx, l, s, token) }, func(lease port.LentSession, call *port.SessionCall) {
 		call.Waited = m.Env.Now // that nothing is said means that nothing is wanted
 		call.OnID = func(id jsonrpc.ID) {
-			this := request{lease.Session(), id}
-			if last.session != nil { // it has broken
-				if last.session == this.session {
-					m.unwait(ctx, l, last)
-				}
+			this := sent{string(id), lease.Place()}
+			if last.ID != "" { // it has broken
+				m.unwait(ctx, l, last)
 				m.opens(ctx, l, token)
 			}
 			last = this
+			m.waits(ctx, l, token, this)
 		}
 	})
 	var rpc *jsonrpc.Error
-	if err != nil && (ctx.Err() != nil || unanswered(err)) {
+	if err != nil && last.ID != "" && (ctx.Err() != nil || unanswered(err)) {
 		m.unwait(ctx, l, last)
 	}
+	l.mu.Lock()
+	l.unheard = last.ID
+	l.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return true
@@ -183,22 +209,23 @@ func unanswered(err error) bool {
 	return errors.As(err, &upstream) && upstream.Sent && upstream.Status == 0
 }
 
-// request names a request of this process.
-type request struct {
-	session port.Session
-	id      jsonrpc.ID
-}
-
 // unwait tells the backend that nobody hears the answer to a request any more: it would
 // ask its next question there, and only there, whether its connection is broken or not.
-func (m *Manager) unwait(ctx context.Context, l *live, r request) {
-	if r.session == nil || l.left() {
+func (m *Manager) unwait(ctx context.Context, l *live, r sent) {
+	if l.left() {
 		return
 	}
 	ctx, cancel := env.WithTimeout(context.WithoutCancel(ctx), m.Env, unwaitTime, errParting)
 	defer cancel()
-	method, params := m.Dialect.Withdrawal(r.id)
-	if err := r.session.Notify(ctx, method, params); err != nil {
+	l.mu.Lock()
+	caller := l.caller
+	l.mu.Unlock()
+	lease, err := l.lend(ctx, caller)
+	if err == nil && lease.Place().Ticket == r.Place.Ticket { // or it is gone with its session
+		method, params := m.Dialect.Withdrawal(wire.Value(r.ID))
+		err = lease.Session().Notify(ctx, method, params)
+	}
+	if err != nil {
 		m.Logger.InfoContext(ctx, "backend not told of a request that is given up", "backend", l.ref.backend, "error", port.Reason(err))
 	}
 }
