@@ -572,8 +572,9 @@ func TestDowngradeFault(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			downgrade(t, func(d *down) {
 				d.session.do = func(_ context.Context, call port.SessionCall) (wire.Value, error) {
+					var none *wire.Value
 					if call.Method == method {
-						panic("of the bridge")
+						return *none, nil
 					}
 					return `{"tools":[]}`, nil
 				}
