@@ -263,9 +263,10 @@ func upEnd(failed bool, end Payload) (ext2026.Status, Notes, error) {
 	}
 }
 
-// upTaskFailure returns the error of a failed task.
+// upTaskFailure returns the error of a failed task. Servers on the TypeScript SDK 1.x
+// that keep none answer tasks/result with one about the keeping, which names their id.
 func upTaskFailure(in *legacy2025.Task, end Payload) (*jsonrpc.Error, Notes) {
-	if end.Error != nil {
+	if end.Error != nil && end.Error.Message != "Task "+in.ID()+" has no result stored" {
 		failure := UpError(legacy2025.MethodTasksResult, end.Error)
 		if failure.Code != end.Error.Code {
 			return failure, Notes(0).With(NoteErrorCode)
