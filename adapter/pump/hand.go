@@ -149,7 +149,7 @@ func (l *live) respond(ctx context.Context, caller port.Caller, a *ask) error {
 	if err != nil {
 		return err
 	}
-	return lease.Session().Respond(ctx, a.response())
+	return a.tell(ctx, lease.Session())
 }
 
 // again reports whether it is worth giving an answer once more: the backend could

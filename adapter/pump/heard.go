@@ -19,6 +19,8 @@ func (l *live) listen(lease port.LentSession, hear func(said)) func(jsonrpc.Mess
 	return func(msg jsonrpc.Message) {
 		s := said{lease.Session(), msg}
 		switch {
+		case hear != nil && msg.Kind == jsonrpc.KindRequest && l.is(l.m.Dialect.Said(msg).Task):
+			hear(s)
 		case l.m.Heard(l.ref.backend, s.session, msg, false):
 		case hear != nil:
 			hear(s)
@@ -62,14 +64,18 @@ func (m *Manager) find(backend string, session port.Session, taskID string) *liv
 		return nil
 	}
 	for _, l := range m.in(backend, session) {
-		l.mu.Lock()
-		same := l.taskID == taskID
-		l.mu.Unlock()
-		if same {
+		if l.is(taskID) {
 			return l
 		}
 	}
 	return nil
+}
+
+// is reports whether the backend names the task so.
+func (l *live) is(taskID string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return taskID != "" && l.taskID == taskID
 }
 
 // only returns the task of the session that is asking, if it is the only one there,
@@ -153,10 +159,7 @@ func (m *Manager) hear(ctx context.Context, l *live, s said, token int64) {
 	if s.msg.Kind != jsonrpc.KindRequest {
 		return
 	}
-	l.mu.Lock()
-	own := l.taskID
-	l.mu.Unlock()
-	if of := m.Dialect.Said(s.msg).Task; of != "" && of != own {
+	if of := m.Dialect.Said(s.msg).Task; of != "" && !l.is(of) {
 		m.refuse(ctx, s, jsonrpc.CodeInvalidParams, "no such task is waited for here")
 		return
 	}

@@ -266,7 +266,7 @@ func (m *Manager) dismissAll(ctx context.Context, l *live, caller port.Caller, o
 	for i := range open {
 		if err == nil && open[i].Place.Ticket == lease.Place().Ticket {
 			m.dismissAsk(&open[i])
-			err = lease.Session().Respond(ctx, open[i].response())
+			err = open[i].tell(ctx, lease.Session())
 		}
 	}
 	if err != nil {

@@ -20,9 +20,13 @@ type ask struct {
 	// strings so that encoding them changes no byte.
 	Params string `json:"params,omitempty"`
 	Entry  string `json:"entry"`
-	// ID is that of the backend's request, as it came, in the session at Place.
+	// ID is that of the backend's request, as it came, in the session at Place, and
+	// Elder are those of requests before it that said the same and may be open.
 	ID    string     `json:"id"`
+	Elder []string   `json:"elder,omitempty"`
 	Place port.Place `json:"place"`
+	// Aside is set for one that did not come on the stream of a wait for the task.
+	Aside bool `json:"aside,omitempty"`
 	// Opened is the wait in which it was asked; see record.
 	Opened int      `json:"opened,omitempty"`
 	State  askState `json:"state"`
@@ -48,6 +52,8 @@ const (
 	// how much they take there; more are refused.
 	maxAsks     = 64
 	maxAskBytes = 8 << 20
+	// maxElder is how often a question may be asked under another id.
+	maxElder = 16
 )
 
 // verdict is what becomes of a backend's request.
@@ -101,7 +107,7 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 				code = jsonrpc.CodeInvalidParams
 			}
 		default:
-			a.Place, a.Opened = rec.Place, rec.Opened
+			a.Place, a.Opened, a.Aside = rec.Place, rec.Opened, token == 0
 			a.Place.Ticket = s.session.Ticket()
 			if token != 0 && token < rec.Fence {
 				a.Opened-- // somebody else waits for this task by now
@@ -121,7 +127,7 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 		m.refuse(ctx, s, code, why)
 	case what == dismissed:
 		m.dismissAsk(a)
-		m.respond(ctx, s, a.response())
+		m.respond(ctx, s, a.responses()[0])
 	case what == kept:
 		l.moved()
 		m.resend(l, &rec)
@@ -129,25 +135,52 @@ func (m *Manager) question(ctx context.Context, l *live, s said, token int64) {
 }
 
 // ask puts a question on record. What the backend says once more, on another stream
-// or because the first has broken, is the same question; an id that is used again
-// for something else is a new one, and the old one cannot be answered any more.
+// or because the first has broken, is the same question, whatever its id; on one and
+// the same stream another id is another question, as a model may be asked for several
+// samples. An id that is used again for something else is a new one, and the old one
+// cannot be answered any more.
 func (rec *record) ask(kind string, a *ask) verdict {
 	for i, old := range rec.Asks {
-		same, id := old.Method == a.Method && old.Params == a.Params, old.ID == a.ID
+		same, id := old.Method == a.Method && old.Params == a.Params, old.has(a.ID)
 		switch {
 		case old.Place != a.Place:
 		case same && id && (old.State == askOpen || old.Opened == a.Opened), same && old.Opened > a.Opened:
 			return ignored
 		case same && old.Opened < a.Opened:
 			// Nobody knows whether the backend has heard what the first was told.
-			old.ID, old.Opened, old.Sending = a.ID, a.Opened, 0 // whoever sees it gives the answer again
+			old.ID, old.Elder, old.Opened, old.Sending = a.ID, nil, a.Opened, 0 // whoever sees it gives the answer again
+			return kept
+		case same && old.State == askOpen && old.Aside != a.Aside: // which of them it waits for is not known
+			if len(old.Elder) >= maxElder {
+				return refused
+			}
+			old.ID, old.Elder = a.ID, append(old.Elder, old.ID)
 			return kept
 		case id && old.State == askOpen:
-			rec.Asks = slices.Delete(rec.Asks, i, i+1)
+			if !old.withdrawn(a.ID) {
+				rec.Asks = slices.Delete(rec.Asks, i, i+1)
+			}
 			return rec.add(kind, a)
 		}
 	}
 	return rec.add(kind, a)
+}
+
+// has reports whether the question was asked under this id.
+func (a *ask) has(id string) bool { return a.ID == id || slices.Contains(a.Elder, id) }
+
+// withdrawn takes one of the ids back under which the question was asked, and reports
+// whether there is another.
+func (a *ask) withdrawn(id string) bool {
+	if len(a.Elder) == 0 {
+		return false
+	}
+	if last := len(a.Elder) - 1; a.ID == id {
+		a.ID, a.Elder = a.Elder[last], a.Elder[:last]
+	} else {
+		a.Elder = slices.DeleteFunc(a.Elder, func(elder string) bool { return elder == id })
+	}
+	return true
 }
 
 func (rec *record) add(kind string, a *ask) verdict {
@@ -188,7 +221,12 @@ func (m *Manager) withdraw(ctx context.Context, backend string, session port.Ses
 	for _, l := range m.in(backend, session) {
 		found := false
 		_, err := m.change(ctx, l.ref, func(rec *record) bool {
-			found = rec.drop(func(a *ask) bool { return a.ID == string(id) && a.Place == rec.Place })
+			found = false
+			rec.drop(func(a *ask) bool {
+				its := a.Place == rec.Place && a.has(string(id))
+				found = found || its
+				return its && !a.withdrawn(string(id))
+			})
 			return found
 		})
 		if err != nil && found {
@@ -208,12 +246,38 @@ func (m *Manager) refuse(ctx context.Context, s said, code int64, why string) {
 	m.respond(ctx, s, jsonrpc.AppendError(nil, s.msg.ID, jsonrpc.NewError(code, "%s", why)))
 }
 
-// response is the answer to a question as the backend gets it.
-func (a *ask) response() []byte {
-	if a.Answer == "" {
-		return jsonrpc.AppendError(nil, wire.Value(a.ID), jsonrpc.NewError(jsonrpc.CodeInternal, "the task is being cancelled"))
+// responses are the answer to a question as the backend gets it, under every id.
+func (a *ask) responses() [][]byte {
+	out := make([][]byte, 0, 1+len(a.Elder))
+	for _, id := range append([]string{a.ID}, a.Elder...) {
+		if a.Answer == "" {
+			out = append(out, jsonrpc.AppendError(nil, wire.Value(id), jsonrpc.NewError(jsonrpc.CodeInternal, "the task is being cancelled")))
+		} else {
+			out = append(out, jsonrpc.AppendResult(nil, wire.Value(id), []byte(a.Answer)))
+		}
 	}
-	return jsonrpc.AppendResult(nil, wire.Value(a.ID), []byte(a.Answer))
+	return out
+}
+
+// tell gives the backend the answer to a question. It is enough that it takes one: what
+// it has no use for under the other ids is its own affair.
+func (a *ask) tell(ctx context.Context, session port.Session) error {
+	var refused error
+	took := false
+	for _, response := range a.responses() {
+		switch err := session.Respond(ctx, response); {
+		case err == nil:
+			took = true
+		case again(err):
+			return err
+		case refused == nil:
+			refused = err
+		}
+	}
+	if took {
+		return nil
+	}
+	return refused
 }
 
 // dismissAsk answers a question that nobody is going to answer (§4.22).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,12 +53,69 @@ func TestQuestions(t *testing.T) {
 			w.wantAsked("refused 0 -32603", "get t1")
 		})
 	})
+}
+
+// TestQuestionsTwice: what is said twice is one question (B-I3, B-I8; PEERS, questions
+// twice).
+func TestQuestionsTwice(t *testing.T) {
+	t.Parallel()
 	t.Run("B-I3 said twice it is one, on whatever stream", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
 			w.hands("t1", ask("0", "elicit", "t1", "name?"))
 			w.says(ask("0", "elicit", "t1", "name?"))
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
+		})
+	})
+	t.Run("B-I3 nor is it two if said elsewhere under another id: both get the answer", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.waited("t1")
+			w.hands("t1", ask("0", "elicit", "t1", "name?"))
+			w.says(ask("1", "elicit", "t1", "name?"))
+			w.says(ask("2", "elicit", "t1", "name?"))
+			w.hands("t1", ask("2", "elicit", "t1", "name?"))
+			w.says(ask("0", "elicit", "t1", "name?"))
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
+			w.backend.was()
+			w.answers(h, `elicitation-1={}`)
+			const result = ` {"answer":{},"of":"t1"}`
+			w.wantAsked("answered 2"+result, "answered 0"+result, "answered 1"+result)
+			w.wantGet(h, port.TaskWorking)
+		})
+	})
+	t.Run("B-I8 an id that is taken back leaves the others, one that is something else, too", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.waited("t1")
+			w.hands("t1", ask("0", "elicit", "t1", "name?"))
+			for _, id := range []string{"1", "2", "3"} {
+				w.says(ask(id, "elicit", "t1", "name?"))
+			}
+			w.says(note("withdrawn", `{"id":3}`))
+			w.says(note("withdrawn", `{"id":0}`))
+			w.says(ask("1", "sample", "t1", "age?"))
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?", "sampling-2=age?")
+			w.backend.was()
+			w.answers(h, `elicitation-1={}`)
+			w.wantAsked(`answered 2 {"answer":{},"of":"t1"}`)
+		})
+	})
+	t.Run("B-I3 who asks the same again and again is refused in the end", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.waited("t1")
+			w.hands("t1", ask("0", "elicit", "t1", "name?"))
+			for id := range 17 {
+				w.says(ask(strconv.Itoa(id+1), "elicit", "t1", "name?"))
+			}
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")
+			w.wantAsked("refused 17 -32603", "get t1")
+		})
+	})
+	t.Run("B-I3 several samples for one prompt", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.waited("t1")
+			w.hands("t1", ask("0", "sample", "t1", "a haiku?"))
+			w.hands("t1", ask("1", "sample", "t1", "a haiku?"))
+			w.wantGet(h, port.TaskInputRequired, "sampling-1=a haiku?", "sampling-2=a haiku?")
 		})
 	})
 	t.Run("B-I3 and also when its answer is on the way", func(t *testing.T) {
@@ -98,9 +156,9 @@ func TestQuestionIDs(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.waited("t1")
 			for _, id := range []string{`1`, `"1"`, `""`, `9007199254740993`} {
-				w.hands("t1", ask(id, "elicit", "", "q"+id[:1]))
+				w.hands("t1", ask(id, "elicit", "", "q"+strconv.Itoa(len(id))))
 			}
-			w.wantGet(h, port.TaskInputRequired, "elicitation-1=q1", `elicitation-2=q"`, `elicitation-3=q"`, "elicitation-4=q9")
+			w.wantGet(h, port.TaskInputRequired, "elicitation-1=q1", "elicitation-2=q3", "elicitation-3=q2", "elicitation-4=q16")
 			w.backend.was()
 			w.answers(h, "elicitation-1={}", "elicitation-2={}", "elicitation-3={}", "elicitation-4={}")
 			const result = ` {"answer":{},"of":"t1"}`
