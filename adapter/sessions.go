@@ -56,7 +56,7 @@ func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.Leg
 	c := be.cfg
 	return &bridge.LegacyBackend{
 		Name: c.Name, Lease: s.lease, Resume: s.resume, Authorization: be.authorization, Info: s.last,
-		HostedTTL: c.HostedTTL, HostGrace: c.HostGrace, HostSlow: c.HostTasks == config.HostSlow,
+		HostedTTL: c.HostedTTL, HostGrace: c.HostGrace, HostSlow: c.HostTasks == config.HostSlow, HostAuto: c.HostTasks == config.HostAuto,
 		DriveRequired: c.RequiredTools == config.RequiredDrive,
 	}
 }

@@ -230,8 +230,14 @@ func (d *Downgrade) next(ctx context.Context, call *park.Call, p *parkable) (par
 
 // hostable reports whether the call may become a task of the bridge.
 func (p *parkable) hostable() bool {
-	plain := p.way == wayPlain || p.way == wayUnasked
-	return p.b.HostSlow && p.x.Caller.Tasks && plain && p.x.Message.Method == ext2026.MethodToolsCall
+	switch {
+	case !p.x.Caller.Tasks, p.x.Message.Method != ext2026.MethodToolsCall, p.way != wayPlain && p.way != wayUnasked:
+		return false
+	case p.b.HostSlow:
+		return true
+	default: // where there are tasks anyway, unless progress is wanted, which tasks have not (§4.26)
+		return p.b.HostAuto && p.way == wayUnasked && !p.x.Message.Params.Get("_meta").Get(wire.MetaProgressToken).Present()
+	}
 }
 
 // host makes the call a task of the bridge, unless it has ended by now.

@@ -34,9 +34,9 @@ type LegacyBackend struct {
 	Info func() wire.Value
 	// HostedTTL is the lifetime that a task is asked for (B-T1), and that of a task
 	// of the bridge. HostGrace is the wait before a call becomes one, if HostSlow is
-	// set (host_tasks).
+	// set, or HostAuto and the backend has tasks for other tools (host_tasks).
 	HostedTTL, HostGrace time.Duration
-	HostSlow             bool
+	HostSlow, HostAuto   bool
 	// DriveRequired serves a tool that wants a task to clients without tasks (Q7).
 	DriveRequired bool
 }

@@ -191,15 +191,19 @@ const (
 	RequiredDrive RequiredTools = "drive"
 )
 
-// HostTasks says whether slow calls of modern clients become hosted tasks on a
-// legacy backend without tasks of its own.
+// HostTasks says whether slow calls of modern clients, those that outlast
+// Settings.HostGrace, become hosted tasks on a legacy backend.
 type HostTasks string
 
 // The choices for hosting.
 const (
-	// HostOff never hosts (B02).
+	// HostAuto hosts calls on a backend that has tasks for other tools, unless the
+	// client wants to be told of the progress of the call: tasks have none.
+	HostAuto HostTasks = "auto"
+	// HostOff never hosts.
 	HostOff HostTasks = "off"
-	// HostSlow hosts a call that outlasts Settings.HostGrace.
+	// HostSlow hosts every slow call, also on a backend without tasks, which then
+	// announces them (B02).
 	HostSlow HostTasks = "slow"
 )
 
@@ -215,7 +219,7 @@ type Settings struct {
 	HostTasks     HostTasks
 	// SyncGrace is the wait before a slow legacy task call is hosted (A-T9).
 	SyncGrace time.Duration
-	// HostGrace is the same wait on the modern face, with HostSlow.
+	// HostGrace is the same wait on the modern face (HostTasks).
 	HostGrace time.Duration
 	// HostedTTL is the lifetime of a hosted task if none was asked for (A-T11).
 	HostedTTL time.Duration

@@ -102,7 +102,7 @@ func certificate(t *testing.T, dir string) {
 func defaults() config.Config {
 	settings := config.Settings{
 		Era: config.EraAuto, PlainCalls: config.PlainSync, ToolErrors: config.ToolErrorsFailed,
-		RequiredTools: config.RequiredRefuse, HostTasks: config.HostOff,
+		RequiredTools: config.RequiredRefuse, HostTasks: config.HostAuto,
 		SyncGrace: 3 * time.Second, HostGrace: 400 * time.Millisecond, HostedTTL: time.Hour, PageSize: 50,
 	}
 	return config.Config{

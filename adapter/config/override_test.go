@@ -55,7 +55,7 @@ var backendFileCases = []struct {
 	{"settings that are not there yet", "backends:\n  a:\n    url: http://a.example\n    era: legacy\n    required_tools: drive\n    host_tasks: slow\n    host_grace: 0s\n    strict_task_names: true\n    same_resource: \"${YES}\"\n", []string{
 		"bridge.yaml:9: backends.a.same_resource: not supported yet: only the default (false) is",
 	}},
-	{"their defaults", "backends: {a: {url: http://a.example, era: auto, required_tools: refuse, host_tasks: off, host_grace: 400ms, strict_task_names: false, same_resource: false}, b: {url: http://b.example, era: modern}}\n", nil},
+	{"their defaults", "backends: {a: {url: http://a.example, era: auto, required_tools: refuse, host_tasks: auto, host_grace: 400ms, strict_task_names: false, same_resource: false}, b: {url: http://b.example, era: modern}}\n", nil},
 	{"URLs", `backends:
   a: {url: ftp://h.example/}
   b: {url: https:///mcp}
@@ -220,7 +220,7 @@ func TestSet(t *testing.T) {
 	want.Secrets = [][]byte{[]byte("new secret new secret")}
 	want.Limits.Body = 1024
 	want.Times.Probe, want.Times.CallIdle = time.Second, 2*time.Minute
-	want.Defaults.PageSize = 5
+	want.Defaults.PageSize, want.Defaults.HostTasks = 5, config.HostOff
 	for i, era := range []config.Era{config.EraModern, config.EraAuto, config.EraModern} {
 		b := config.Backend{Name: string("abc"[i]), Credentials: config.CredentialsForward, Settings: want.Defaults}
 		b.URL = mustURL(t, []string{"http://a.example/mcp", "http://b.example/?a=b", "http://c.example"}[i])

@@ -82,7 +82,7 @@ var fileCases = []struct {
 			`bridge.yaml:2: defaults.plain_calls: want sync or drive, got "async"`,
 			"bridge.yaml:2: defaults.tool_errors: want failed or completed",
 			`bridge.yaml:2: defaults.required_tools: want refuse or drive, got "no"`,
-			`bridge.yaml:2: defaults.host_tasks: want off or slow, got "false"`,
+			`bridge.yaml:2: defaults.host_tasks: want auto, off or slow, got "false"`,
 		},
 	},
 	{

@@ -84,7 +84,7 @@ func TestSchemaAgrees(t *testing.T) {
 		"limits: {body: 0}", "limits: {body: 1}", "limits: {body: 4MiB}", "limits: {body: '4 MB'}", "limits: {body: 4MiBs}", "limits: {body: -1}", "limits: {body: 1.5GiB, inflight_bytes: 2G}",
 		"limits: {sessions: 0}", "limits: {sessions: 10000}", "limits: {sessions: x}", "limits: {sessions: '${TEN}'}", "limits: {header_timeout: 5}", "limits: {header_timeout: 1m30s}",
 		"times: {probe: 1s}", "times: {probe: 1}", "times: {probe: -1s}", "times: {probe: 1d}", "times: {probe: 1.5s}", "times: []", "times: {prob: 1s}",
-		"defaults: {era: auto}", "defaults: {era: new}", "defaults: {era: '${AUTO}'}", "defaults: {host_tasks: off}", "defaults: {host_tasks: \"off\"}", "defaults: {host_tasks: false}",
+		"defaults: {era: auto}", "defaults: {era: new}", "defaults: {era: '${AUTO}'}", "defaults: {host_tasks: auto}", "defaults: {host_tasks: off}", "defaults: {host_tasks: \"off\"}", "defaults: {host_tasks: false}",
 		"defaults: {page_size: 1000}", "defaults: {page_size: 1001}", "defaults: {strict_task_names: true}", "defaults: {strict_task_names: 1}",
 		"backends: {b: {url: http://b.example}}", "backends: {B: {url: http://b.example}}", "backends: {b: {url: ftp://b.example}}", "backends: {b: {url: 'http://u@b.example'}}",
 		"backends: {b: {url: 'http://b.example/#x'}}", "backends: {b: {url: http://b.example, ear: auto}}", "backends: {b: {url: http://b.example, era: legacy}}",
