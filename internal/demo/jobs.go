@@ -185,6 +185,15 @@ func (s *jobs) get(id string) (snapshot, error) {
 	return j.snapshot, nil
 }
 
+// look calls do with a job as it is, which does not change before do returns.
+func (s *jobs) look(id string, do func(snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j, err := s.find(id); err == nil {
+		do(j.snapshot)
+	}
+}
+
 // list returns the jobs of an owner with a seq above after, in order.
 func (s *jobs) list(owner string, after uint64) []snapshot {
 	s.mu.Lock()

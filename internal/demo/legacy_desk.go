@@ -25,6 +25,9 @@ type asked struct {
 	q    question
 	st   *stream
 	got  chan incoming // of a question of a call
+	// answered is set once somebody has answered; a task's question is kept until
+	// the task has the answer, or it would be asked again meanwhile.
+	answered bool
 }
 
 // desk keeps the requests of one session. The session's mu guards it.
@@ -130,7 +133,9 @@ func (s *session) withdraw(which func(*asked) bool) {
 			continue
 		}
 		delete(s.desk.open, id)
-		a.st.notify("notifications/cancelled", object{"requestId": id, "reason": "no longer needed"})
+		if !a.answered {
+			a.st.notify("notifications/cancelled", object{"requestId": id, "reason": "no longer needed"})
+		}
 	}
 }
 
@@ -149,21 +154,23 @@ func (s *session) settle(task string, open []question) {
 // deliver asks the open questions of a task on a stream that somebody reads,
 // except those that a client has or can still read on another. The earlier request stays good: it
 // may have arrived, and the first answer counts.
-func (s *session) deliver(st *stream, snap snapshot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !st.live() {
-		return // it asks when its client comes back
-	}
-	for _, q := range snap.open {
-		there := false
-		for _, a := range s.desk.open {
-			there = there || a.task == snap.id && a.q.key == q.key && a.st.read()
+func (s *session) deliver(st *stream, task string) {
+	s.server.jobs.look(task, func(snap snapshot) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !st.live() {
+			return // it asks when its client comes back
 		}
-		if !there {
-			s.putLocked(st, q, snap.id)
+		for _, q := range snap.open {
+			there := false
+			for _, a := range s.desk.open {
+				there = there || a.task == task && a.q.key == q.key && (a.answered || a.st.read())
+			}
+			if !there {
+				s.putLocked(st, q, task)
+			}
 		}
-	}
+	})
 }
 
 // answered takes a response. It is false for an id this server never used; a
@@ -176,15 +183,24 @@ func (s *session) answered(in incoming) bool {
 		return false
 	}
 	a := s.desk.open[id]
-	delete(s.desk.open, id)
-	s.mu.Unlock()
-	if a == nil {
+	if a == nil || a.answered {
+		s.mu.Unlock()
 		return true
 	}
+	a.answered = true
+	if a.task == "" {
+		delete(s.desk.open, id)
+	}
+	s.mu.Unlock()
 	if a.task == "" {
 		a.got <- in
 		return true
 	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.desk.open, id)
+	}()
 	why := a.q.refused(in)
 	if why == nil {
 		why = s.server.jobs.update(a.task, answers{a.q.key: in.result})

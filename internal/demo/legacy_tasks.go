@@ -92,7 +92,7 @@ func (s *session) getTask(msg message) (object, error) {
 	}
 	if snap.status == jobInput && s.toldLong(snap.id) {
 		if st := s.outlet(); st != nil {
-			s.deliver(st, snap)
+			s.deliver(st, snap.id)
 		}
 	}
 	return s.server.legacyTask(snap), nil
@@ -163,7 +163,6 @@ func (s *session) taskResult(msg message) (object, later, error) {
 			moved := s.desk.moved // before the questions are looked at
 			s.mu.Unlock()
 			now, err := s.server.jobs.get(snap.id)
-			s.settle(snap.id, now.open)
 			if err != nil {
 				return nil, taskError(err)
 			}
@@ -171,7 +170,7 @@ func (s *session) taskResult(msg message) (object, later, error) {
 				return s.outcome(now)
 			}
 			var ready <-chan struct{}
-			if len(now.open) > 0 && !s.deliverReady(st, now) {
+			if len(now.open) > 0 && !s.deliverReady(st, now.id) {
 				ready = s.ready
 			}
 			select {
@@ -186,10 +185,10 @@ func (s *session) taskResult(msg message) (object, later, error) {
 }
 
 // deliverReady asks, unless the client is not ready to be asked.
-func (s *session) deliverReady(st *stream, snap snapshot) bool {
+func (s *session) deliverReady(st *stream, task string) bool {
 	select {
 	case <-s.ready:
-		s.deliver(st, snap)
+		s.deliver(st, task)
 		return true
 	default:
 		return false

@@ -2,6 +2,7 @@ package demo_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +102,26 @@ func TestLegacyTaskAsksOnce(t *testing.T) {
 		p.answer(asked, accept(object{"name": "Ada"}))
 		if got := second.answered(); got != `accept {"name":"Ada"}` {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// Answers that come at the same time: neither question is asked again meanwhile.
+func TestLegacyTaskAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := join(t, newLegacy(t, demo.Options{}))
+		for range 500 {
+			id := p.task("ask_both", nil)
+			wait := p.open(id, "tasks/result", object{"taskId": id})
+			left, right := wait.asks(id), wait.asks(id)
+			var both sync.WaitGroup
+			both.Go(func() { p.answer(left, accept(object{"left": "l"})) })
+			both.Go(func() { p.answer(right, accept(object{"right": "r"})) })
+			both.Wait()
+			if got := wait.answered(); got != `left: accept {"left":"l"}; right: accept {"right":"r"}` {
+				t.Fatalf("got %q", got)
+			}
 		}
 	})
 }
