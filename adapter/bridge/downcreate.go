@@ -154,9 +154,10 @@ func (p *parkable) become(task *pump.Task) {
 func (p *parkable) handTo(task *pump.Task, q asking) {
 	session := p.lease.Session()
 	p.mu.Lock()
-	hosted := p.hosting != nil
+	unprompted := q.aside && p.hosting == nil && q.msg.Method == legacy2025.MethodRootsList && (LegacyTasks{}).Said(q.msg).Task == ""
+	p.handed = p.handed || !unprompted
 	p.mu.Unlock()
-	if q.aside && !hosted && q.msg.Method == legacy2025.MethodRootsList && (LegacyTasks{}).Said(q.msg).Task == "" {
+	if unprompted {
 		p.d.hold(Heard{Backend: p.x.Backend, Session: session, Message: q.msg})
 		return
 	}

@@ -229,9 +229,6 @@ func (p *parkable) aside(ctx context.Context, msg jsonrpc.Message) {
 // what the client has not declared; then the call goes on (B-P7, B-U7).
 func (p *parkable) asked(ctx context.Context, q asking) {
 	if p.handOn(q) { //nolint:contextcheck // what waits for another call outlives this one
-		p.mu.Lock()
-		p.handed = true
-		p.mu.Unlock()
 		return
 	}
 	msg := q.msg
