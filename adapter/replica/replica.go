@@ -1,0 +1,215 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
+)
+
+const (
+	// presenceTTL is how long a process is believed alive after its last sign, and
+	// presenceBeat the time between two of them.
+	presenceTTL  = 9 * time.Second
+	presenceBeat = presenceTTL / 3
+	// livesFor is how long it is believed of a process that it lives, or does not.
+	livesFor = time.Second
+	// partingTime bounds what is still said while the process stops.
+	partingTime = 5 * time.Second
+)
+
+// Options are what a [Replica] works with.
+type Options struct {
+	Store  state.Store
+	Keys   *seal.Keys
+	Env    env.Env
+	Logger *slog.Logger
+	// Shared is set for a store that other processes use at the same time. Without
+	// it nothing is heard of others and nothing is passed on.
+	Shared bool
+}
+
+// Replica is one process among those of a store. It is safe for concurrent use.
+type Replica struct {
+	Options
+
+	id     string
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup
+	sub    state.Subscription // nil where nothing is shared
+
+	mu      sync.Mutex
+	closed  bool
+	handler http.Handler
+	links   map[string]*link     // open exchanges, by id
+	served  map[string]time.Time // requests that were served, and until when that is known
+	seen    map[string]sight     // what is known of other processes
+}
+
+// sight is what was seen of a process last.
+type sight struct {
+	at    time.Time
+	lives bool
+}
+
+var errStopped = errors.New("the bridge is shutting down")
+
+// New announces the process to the others. Close must be called.
+func New(ctx context.Context, o Options) (*Replica, error) {
+	id, err := env.NewID(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{
+		Options: o, id: id, links: make(map[string]*link), served: make(map[string]time.Time),
+		seen: make(map[string]sight),
+	}
+	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := r.appear(ctx); err != nil {
+		return nil, fmt.Errorf("announce the process: %w", err)
+	}
+	if o.Shared {
+		if r.sub, err = o.Store.Subscribe(ctx, topic(id)); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen for other processes: %w", err), r.vanish(ctx))
+		}
+		r.work.Go(r.listen)
+	}
+	r.work.Go(r.stay)
+	return r, nil
+}
+
+// ID names this run of the process.
+func (r *Replica) ID() string { return r.id }
+
+// Shared reports whether there may be other processes.
+func (r *Replica) Shared() bool { return r.Options.Shared }
+
+func presenceKey(id string) string { return "process/" + id }
+
+func (r *Replica) appear(ctx context.Context) error {
+	_, err := r.Store.Put(ctx, state.Record{Key: presenceKey(r.id), Expires: r.Env.Now().Add(presenceTTL)}, state.Always)
+	return err
+}
+
+func (r *Replica) vanish(ctx context.Context) error {
+	return r.Store.Delete(ctx, presenceKey(r.id), state.Always)
+}
+
+// probeBeats is how many beats are between two looks whether the peer of an exchange
+// still knows of it.
+const probeBeats = 5
+
+// stay keeps the process on record, and looks after its exchanges.
+func (r *Replica) stay() {
+	for beat := 1; env.Sleep(r.ctx, r.Env, presenceBeat) == nil; beat++ {
+		if err := r.appear(r.ctx); err != nil && r.ctx.Err() == nil {
+			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
+		}
+		r.sweep(beat%probeBeats == 0)
+	}
+}
+
+// Lives reports whether a process runs. One that was stopped shows as dead at once,
+// one that was killed a few seconds later. The answer may be a second old.
+func (r *Replica) Lives(ctx context.Context, id string) (bool, error) {
+	if id == r.id {
+		return true, nil
+	}
+	now := r.Env.Now()
+	r.mu.Lock()
+	s, known := r.seen[id]
+	r.mu.Unlock()
+	if known && now.Sub(s.at) < livesFor {
+		return s.lives, nil
+	}
+	if state.CheckName("process", id) != nil {
+		return false, nil
+	}
+	_, err := r.Store.Get(ctx, presenceKey(id))
+	if err != nil && !errors.Is(err, state.ErrNotFound) {
+		return false, fmt.Errorf("look for a process: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.seen) >= maxSeen {
+		clear(r.seen)
+	}
+	r.seen[id] = sight{now, err == nil}
+	return err == nil, nil
+}
+
+// maxSeen bounds the processes of which something is known.
+const maxSeen = 1024
+
+// Serve sets what serves the requests of other processes. It is called once, before
+// anybody can know of something that this process has.
+func (r *Replica) Serve(h http.Handler) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.handler = h
+}
+
+// sweep ends the exchanges with processes that live no more, forgets requests that
+// cannot arrive again, and may ask after exchanges: a peer that has given one up says
+// so.
+func (r *Replica) sweep(probe bool) {
+	now := r.Env.Now()
+	peers := make(map[string][]*link)
+	r.mu.Lock()
+	for id, until := range r.served {
+		if until.Before(now) {
+			delete(r.served, id)
+		}
+	}
+	for _, l := range r.links {
+		peers[l.peer] = append(peers[l.peer], l)
+	}
+	r.mu.Unlock()
+	for peer, links := range peers {
+		lives, err := r.Lives(r.ctx, peer)
+		gone := err == nil && !lives // a store that is away says nothing of the peer
+		for _, l := range links {
+			switch {
+			case gone:
+				l.fail(ErrGone)
+			case probe:
+				r.publish(peer, &frame{kind: kindProbe, link: l.id, from: r.id})
+			}
+		}
+	}
+}
+
+// Close takes the process off the record, and ends every exchange. It returns when
+// nothing of it runs any more or ctx is done.
+func (r *Replica) Close(ctx context.Context) error {
+	r.mu.Lock()
+	first := !r.closed
+	r.closed = true
+	links := make([]*link, 0, len(r.links))
+	for _, l := range r.links {
+		links = append(links, l)
+	}
+	r.mu.Unlock()
+	if !first {
+		return env.Join(ctx, &r.work)
+	}
+	for _, l := range links {
+		l.fail(errStopped)
+	}
+	r.cancel(errStopped)
+	if r.sub != nil {
+		r.sub.Close()
+	}
+	err := env.Join(ctx, &r.work)
+	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
+	defer cancel()
+	return errors.Join(err, r.vanish(parting))
+}
