@@ -247,5 +247,5 @@ func (c *Call) withdraw(requests []Request) {
 	for _, r := range requests {
 		c.desk.unexpect(callKey{r.Session, r.ID})
 	}
-	c.desk.Withdraw(c.dialect, requests)
+	c.desk.Withdraw(context.Background(), c.dialect, requests) // all of them are this process's
 }

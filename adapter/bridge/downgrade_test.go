@@ -16,6 +16,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -120,8 +121,12 @@ func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(p
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
+	process, err := replica.New(t.Context(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	tasks, err := pump.New(pump.Options{
-		Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
+		Store: store, Process: process, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
 		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owner), Dialect: bridge.LegacyTasks{},
 		Times: pump.Times{
 			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -151,10 +152,11 @@ func (l faultyLease) Release(ctx context.Context) error {
 type process struct {
 	*pump.Manager
 
-	w     *world
-	store *faulty
-	life  context.Context
-	end   context.CancelFunc
+	process *replica.Replica
+	w       *world
+	store   *faulty
+	life    context.Context
+	end     context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[port.Ticket]*session
@@ -293,8 +295,14 @@ func (w *world) launch() *process {
 	w.Helper()
 	p := &process{w: w, store: &faulty{Store: w.disk}, sessions: make(map[port.Ticket]*session), pins: make(map[port.Ticket]int)}
 	p.life, p.end = context.WithCancel(context.Background())
+	var err error
+	if p.process, err = replica.New(context.WithoutCancel(w.Context()), replica.Options{
+		Store: w.disk, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Shared: true,
+	}); err != nil {
+		w.Fatal(err)
+	}
 	m, err := pump.New(pump.Options{
-		Store: p.store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
+		Store: p.store, Process: p.process, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
 		Sessions: p, Dialect: dialect{}, Times: w.times,
 		Owner: func(caller port.Caller) string { return "owner " + caller.Principal },
 	})
@@ -319,6 +327,7 @@ func (p *process) stop() {
 	if err := p.Close(context.WithoutCancel(p.w.Context())); err != nil {
 		p.w.Errorf("Close: %v", err)
 	}
+	_ = p.process.Close(context.WithoutCancel(p.w.Context())) // one that has died says nothing
 	p.end()
 }
 

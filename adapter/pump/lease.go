@@ -13,7 +13,7 @@ import (
 
 // leaseTTL is how long a process that waits for a task, or runs a hosted call, is
 // believed alive after its last sign.
-const leaseTTL = 15 * time.Second
+const leaseTTL = 9 * time.Second
 
 var errLeaseLost = errors.New("another process looks after the task")
 
@@ -22,7 +22,7 @@ func leaseName(r ref) string { return "pump/" + r.serial }
 // hold takes the lease of a task. The returned context ends when it is lost; drop
 // gives it up and has to be called.
 func (m *Manager) hold(ctx context.Context, r ref) (held context.Context, token int64, drop func(), err error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
+	lease, err := m.Store.Acquire(ctx, leaseName(r), m.Process.ID(), leaseTTL)
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("take the lease of a task: %w", err)
 	}
@@ -98,7 +98,7 @@ func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.C
 
 // led reports whether some process has the lease of a task.
 func (m *Manager) led(ctx context.Context, r ref) (bool, error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
+	lease, err := m.Store.Acquire(ctx, leaseName(r), m.Process.ID(), leaseTTL)
 	switch {
 	case errors.Is(err, state.ErrHeld):
 		return true, nil

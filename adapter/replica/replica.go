@@ -19,6 +19,8 @@ const (
 	// presenceBeat the time between two of them.
 	presenceTTL  = 9 * time.Second
 	presenceBeat = presenceTTL / 3
+	// stoppedFor is how long a process is on record as one that has stopped.
+	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
 	livesFor = time.Second
 	// partingTime bounds what is still said while the process stops.
@@ -32,7 +34,7 @@ type Options struct {
 	Env    env.Env
 	Logger *slog.Logger
 	// Shared is set for a store that other processes use at the same time. Without
-	// it nothing is heard of others and nothing is passed on.
+	// it this process is the only one that lives.
 	Shared bool
 }
 
@@ -48,10 +50,12 @@ type Replica struct {
 
 	mu      sync.Mutex
 	closed  bool
+	steady  time.Time // since when every sign of life has been recorded; zero: not
 	handler http.Handler
 	links   map[string]*link     // open exchanges, by id
 	served  map[string]time.Time // requests that were served, and until when that is known
 	seen    map[string]sight     // what is known of other processes
+	answers map[string]func(ctx context.Context, question []byte) []byte
 }
 
 // sight is what was seen of a process last.
@@ -70,38 +74,59 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	}
 	r := &Replica{
 		Options: o, id: id, links: make(map[string]*link), served: make(map[string]time.Time),
-		seen: make(map[string]sight),
+		seen: make(map[string]sight), answers: make(map[string]func(context.Context, []byte) []byte),
+		handler: http.NotFoundHandler(),
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	if !o.Shared {
+		return r, nil
+	}
+	if r.sub, err = o.Store.Subscribe(ctx, topic(id)); err != nil {
+		return nil, fmt.Errorf("listen for other processes: %w", err)
+	}
 	if err := r.appear(ctx); err != nil {
+		r.sub.Close()
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
-	if o.Shared {
-		if r.sub, err = o.Store.Subscribe(ctx, topic(id)); err != nil {
-			return nil, errors.Join(fmt.Errorf("listen for other processes: %w", err), r.vanish(ctx))
-		}
-		r.work.Go(r.listen)
-	}
+	r.work.Go(r.listen)
 	r.work.Go(r.stay)
 	return r, nil
 }
 
-// ID names this run of the process.
+// ID implements [port.Process].
 func (r *Replica) ID() string { return r.id }
 
-// Shared reports whether there may be other processes.
+// Shared implements [port.Process].
 func (r *Replica) Shared() bool { return r.Options.Shared }
 
 func presenceKey(id string) string { return "process/" + id }
 
+// stopped is what is on record of a process that has stopped in order.
+const stopped = "stopped"
+
 func (r *Replica) appear(ctx context.Context) error {
 	_, err := r.Store.Put(ctx, state.Record{Key: presenceKey(r.id), Expires: r.Env.Now().Add(presenceTTL)}, state.Always)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil:
+		r.steady = time.Time{}
+	case r.steady.IsZero():
+		r.steady = r.Env.Now()
+	}
 	return err
 }
 
 func (r *Replica) vanish(ctx context.Context) error {
-	return r.Store.Delete(ctx, presenceKey(r.id), state.Always)
+	_, err := r.Store.Put(ctx, state.Record{
+		Key: presenceKey(r.id), Value: []byte(stopped), Expires: r.Env.Now().Add(stoppedFor),
+	}, state.Always)
+	return err
 }
+
+// errUnsure says that it is too early to call a process dead: while the store was
+// away, it could not show that it lives.
+var errUnsure = errors.New("it is not known yet whether the process lives")
 
 // probeBeats is how many beats are between two looks whether the peer of an exchange
 // still knows of it.
@@ -117,11 +142,11 @@ func (r *Replica) stay() {
 	}
 }
 
-// Lives reports whether a process runs. One that was stopped shows as dead at once,
-// one that was killed a few seconds later. The answer may be a second old.
+// Lives implements [port.Process]. One that has stopped shows as dead at once, one
+// that was killed some seconds later, counted from when the store was last away.
 func (r *Replica) Lives(ctx context.Context, id string) (bool, error) {
-	if id == r.id {
-		return true, nil
+	if id == r.id || !r.Options.Shared {
+		return id == r.id, nil
 	}
 	now := r.Env.Now()
 	r.mu.Lock()
@@ -133,17 +158,24 @@ func (r *Replica) Lives(ctx context.Context, id string) (bool, error) {
 	if state.CheckName("process", id) != nil {
 		return false, nil
 	}
-	_, err := r.Store.Get(ctx, presenceKey(id))
-	if err != nil && !errors.Is(err, state.ErrNotFound) {
-		return false, fmt.Errorf("look for a process: %w", err)
-	}
+	rec, err := r.Store.Get(ctx, presenceKey(id))
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	switch {
+	case errors.Is(err, state.ErrNotFound):
+		if r.steady.IsZero() || now.Sub(r.steady) < presenceTTL {
+			return false, errUnsure
+		}
+	case err != nil:
+		r.steady = time.Time{}
+		return false, fmt.Errorf("look for a process: %w", err)
+	}
 	if len(r.seen) >= maxSeen {
 		clear(r.seen)
 	}
-	r.seen[id] = sight{now, err == nil}
-	return err == nil, nil
+	lives := err == nil && string(rec.Value) != stopped
+	r.seen[id] = sight{now, lives}
+	return lives, nil
 }
 
 // maxSeen bounds the processes of which something is known.
@@ -209,6 +241,9 @@ func (r *Replica) Close(ctx context.Context) error {
 		r.sub.Close()
 	}
 	err := env.Join(ctx, &r.work)
+	if r.sub == nil {
+		return err
+	}
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 	defer cancel()
 	return errors.Join(err, r.vanish(parting))

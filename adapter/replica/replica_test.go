@@ -41,6 +41,14 @@ func (w *wire) roll(p float64) bool {
 	return w.random.Float64() < p
 }
 
+// Put implements [state.Store].
+func (w *wire) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
+	if w.down.Load() {
+		return 0, errors.New("down")
+	}
+	return w.Store.Put(ctx, rec, cond)
+}
+
 // Publish implements [state.Store].
 func (w *wire) Publish(ctx context.Context, topic string, payload []byte) error {
 	w.sent.Add(1)
@@ -61,6 +69,21 @@ type pair struct {
 	wire          *wire
 	first, second *replica.Replica
 	calls         atomic.Int64
+	mute          atomic.Bool // nothing is written for the second
+}
+
+// mutable is the store of a process that may be cut off from it.
+type mutable struct {
+	state.Store
+	mute *atomic.Bool
+}
+
+// Put implements [state.Store].
+func (m mutable) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
+	if m.mute.Load() {
+		return 0, errors.New("cut off")
+	}
+	return m.Store.Put(ctx, rec, cond)
 }
 
 func newPair(t *testing.T, lose, repeat float64, handler http.HandlerFunc) *pair {
@@ -74,16 +97,16 @@ func newPair(t *testing.T, lose, repeat float64, handler http.HandlerFunc) *pair
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func() *replica.Replica {
+	start := func(store state.Store) *replica.Replica {
 		r, err := replica.New(t.Context(), replica.Options{
-			Store: p.wire, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Shared: true,
+			Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Shared: true,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	p.first, p.second = start(), start()
+	p.first, p.second = start(p.wire), start(mutable{p.wire, &p.mute})
 	p.second.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.calls.Add(1)
 		handler(w, r)
@@ -340,11 +363,93 @@ func TestLives(t *testing.T) {
 		alive(true)
 		time.Sleep(time.Hour)
 		alive(true)
+		p.mute.Store(true)
+		time.Sleep(6 * time.Second)
+		alive(true)
+		time.Sleep(3 * time.Second)
+		alive(false)
+		p.mute.Store(false)
+		time.Sleep(3 * time.Second)
+		alive(true)
 		if err := p.second.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		alive(false)
+	})
+}
+
+// TestLivesAfterAnOutage: nobody is called dead for not having shown while the store
+// was away, nor before there was time to.
+func TestLivesAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		if lives, err := p.first.Lives(t.Context(), "nobody"); lives || err == nil {
+			t.Errorf("known at once: %v, %v", lives, err)
+		}
+		time.Sleep(10 * time.Second)
+		if lives, err := p.first.Lives(t.Context(), "nobody"); lives || err != nil {
+			t.Errorf("lives: %v, %v", lives, err)
+		}
+		p.wire.down.Store(true)
+		time.Sleep(21 * time.Second)
+		p.mute.Store(true) // the second is the last to find the store again
+		p.wire.down.Store(false)
+		time.Sleep(5 * time.Second)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); lives || err == nil {
+			t.Errorf("called dead after an outage: %v, %v", lives, err)
+		}
+		p.mute.Store(false)
+		time.Sleep(5 * time.Second)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); !lives || err != nil {
+			t.Errorf("lives: %v, %v", lives, err)
+		}
+		p.mute.Store(true)
+		time.Sleep(15 * time.Second)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); lives || err != nil {
+			t.Errorf("lives: %v, %v", lives, err)
+		}
+		p.mute.Store(false)
+	})
+}
+
+// TestAlone: where nothing is shared nobody else lives, whatever is on record.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	r, err := replica.New(t.Context(), replica.Options{Env: env.System()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lives, err := r.Lives(t.Context(), "another"); lives || err != nil {
+		t.Errorf("another lives: %v, %v", lives, err)
+	}
+	if lives, err := r.Lives(t.Context(), r.ID()); !lives || err != nil {
+		t.Errorf("lives: %v, %v", lives, err)
+	}
+	if _, err := r.Pass(httptest.NewRecorder(), request(t, ""), nil, "another"); !errors.Is(err, replica.ErrGone) {
+		t.Errorf("passed: %v", err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAsk: processes answer each other's questions of a kind they know.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, .3, .3, echo)
+		p.second.Answer("double", func(_ context.Context, question []byte) []byte { return append(question, question...) })
+		if got, err := p.first.Ask(t.Context(), p.second.ID(), "double", []byte("ha")); err != nil || string(got) != "haha" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if got, err := p.first.Ask(t.Context(), p.second.ID(), "treble", []byte("ha")); err == nil {
+			t.Errorf("an unknown kind has the answer %q", got)
+		}
+		if n := p.calls.Load(); n != 0 {
+			t.Error("a question between processes has reached a face")
+		}
 	})
 }
 

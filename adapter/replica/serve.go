@@ -73,13 +73,13 @@ const servedFor = 2 * silence
 
 // accept begins to serve a request, unless that was done before. The lock is held.
 func (r *Replica) accept(f frame) *link {
-	if _, before := r.served[f.link]; before || r.handler == nil {
+	if _, before := r.served[f.link]; before {
 		return nil
 	}
 	l := newLink(r, f.link, f.from)
 	r.links[f.link] = l
 	r.served[f.link] = r.Env.Now().Add(servedFor)
-	handler := r.handler
+	handler := r.dispatch(r.handler)
 	if len(r.links) > maxLinks {
 		handler = http.HandlerFunc(busy)
 	}

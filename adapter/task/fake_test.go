@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -302,6 +303,8 @@ type world struct {
 	statuses []face   // by OnStatus
 	owners   []string // of the statuses
 	live     []string // by OnTask: +id, -id
+
+	processes map[*task.Manager]*replica.Replica
 }
 
 type lockedBuffer struct {
@@ -344,7 +347,8 @@ func bubble(t *testing.T, f func(w *world)) {
 			t.Fatal(err)
 		}
 		w := &world{
-			T: t, store: openStore(t), keys: keys, logged: new(lockedBuffer),
+			processes: make(map[*task.Manager]*replica.Replica),
+			T:         t, store: openStore(t), keys: keys, logged: new(lockedBuffer),
 			backend: &backend{docs: make(map[string]doc)},
 			times: task.Times{
 				PollFloor: 100 * time.Millisecond, PollDefault: second, PollCeiling: 30 * second, HostedPoll: second,
@@ -371,7 +375,13 @@ func (w *world) start() {
 // another returns one more manager on the same store: another replica.
 func (w *world) another() *task.Manager {
 	w.Helper()
-	desk, err := ask.NewDesk(env.System(), w.keys)
+	process, err := replica.New(context.WithoutCancel(w.Context()), replica.Options{
+		Store: w.store.Store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Shared: true,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	desk, err := ask.NewDesk(env.System(), w.keys, process)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -380,7 +390,7 @@ func (w *world) another() *task.Manager {
 		Resume: func(ctx context.Context, _ string, caller port.Caller, call task.Resumption) task.Ending {
 			return w.onResume(ctx, caller, string(call.Saved), call.Answers)
 		},
-		Store: w.store, Keys: w.keys, Env: env.System(), Backend: w.backend,
+		Store: w.store, Process: process, Keys: w.keys, Env: env.System(), Backend: w.backend,
 		Dialect: func(string) port.TaskDialect { return dialect{w.onStatus} },
 		Logger:  slog.New(slog.NewTextHandler(w.logged, nil)), Times: w.times,
 		OnStatus: func(_, owner, handle string, note []byte) {
@@ -403,6 +413,7 @@ func (w *world) another() *task.Manager {
 		w.Fatal(err)
 	}
 	w.desk = desk
+	w.processes[m] = process
 	return m
 }
 
@@ -448,9 +459,11 @@ func (w *world) stop() {
 
 func (w *world) close(m *task.Manager) {
 	w.Helper()
-	if err := m.Close(context.WithoutCancel(w.Context())); err != nil {
+	ctx := context.WithoutCancel(w.Context())
+	if err := m.Close(ctx); err != nil {
 		w.Errorf("Close: %v", err)
 	}
+	_ = w.processes[m].Close(ctx) // one that has died says nothing
 }
 
 func (w *world) told() []port.TaskStatus {
