@@ -3,12 +3,14 @@ package pump_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +155,7 @@ type process struct {
 	*pump.Manager
 
 	process *replica.Replica
+	silent  atomic.Bool // it shows no sign of life
 	w       *world
 	store   *faulty
 	life    context.Context
@@ -199,6 +202,7 @@ func (p *process) session(t port.Ticket) *session {
 
 // world is a backend with processes in front of it, in a bubble of fake time.
 type world struct {
+	away atomic.Bool // the store, for signs of life
 	*testing.T
 	*process // that the test talks to
 
@@ -290,6 +294,21 @@ func bubble(t *testing.T, f func(w *world)) {
 	})
 }
 
+// mortal is the store in which a process shows that it lives, as long as it does and
+// the store is there.
+type mortal struct {
+	state.Store
+	dead, away *atomic.Bool
+}
+
+// Put implements [state.Store].
+func (m *mortal) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
+	if m.dead.Load() || m.away.Load() {
+		return 0, errors.New("the store is away")
+	}
+	return m.Store.Put(ctx, rec, cond)
+}
+
 // launch starts a process.
 func (w *world) launch() *process {
 	w.Helper()
@@ -297,7 +316,7 @@ func (w *world) launch() *process {
 	p.life, p.end = context.WithCancel(context.Background())
 	var err error
 	if p.process, err = replica.New(context.WithoutCancel(w.Context()), replica.Options{
-		Store: w.disk, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Shared: true,
+		Store: &mortal{w.disk, &p.silent, &w.away}, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Shared: true,
 	}); err != nil {
 		w.Fatal(err)
 	}
@@ -335,6 +354,7 @@ func (p *process) stop() {
 func (p *process) kill() {
 	p.w.Helper()
 	p.store.set(func(f *faulty) { f.dead = true })
+	p.silent.Store(true)
 	p.end()
 	p.stop()
 }

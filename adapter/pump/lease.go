@@ -11,8 +11,8 @@ import (
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
-// leaseTTL is how long a process that waits for a task, or runs a hosted call, is
-// believed alive after its last sign.
+// leaseTTL is how long a process that waits for a task is believed alive after its
+// last sign.
 const leaseTTL = 9 * time.Second
 
 var errLeaseLost = errors.New("another process looks after the task")
@@ -43,38 +43,6 @@ func (m *Manager) hold(ctx context.Context, r ref) (held context.Context, token 
 	}, nil
 }
 
-// keep holds the lease of a task until drop is called. Should it be lost, because the
-// store was away or the process stood still, it is taken again as soon as it can be.
-func (m *Manager) keep(ctx context.Context, r ref) (drop func(), err error) {
-	held, _, free, err := m.hold(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-ctx.Done():
-				free()
-				return
-			case <-held.Done():
-				free()
-			}
-			for err := errLeaseLost; err != nil; held, _, free, err = m.hold(ctx, r) {
-				if env.Sleep(ctx, m.Env, leaseTTL/3) != nil {
-					return
-				}
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}, nil
-}
-
 // renew keeps a lease until ctx ends, or cancels it once the lease may be another's:
 // that is when a whole lifetime has passed since it was renewed last.
 func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.CancelCauseFunc) {
@@ -94,21 +62,4 @@ func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.C
 			m.Logger.WarnContext(ctx, "lease of a task not renewed", "error", port.Reason(err))
 		}
 	}
-}
-
-// led reports whether some process has the lease of a task.
-func (m *Manager) led(ctx context.Context, r ref) (bool, error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.Process.ID(), leaseTTL)
-	switch {
-	case errors.Is(err, state.ErrHeld):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("look for the process of a hosted call: %w", err)
-	}
-	ctx, cancel := m.parting(ctx)
-	defer cancel()
-	if err := lease.Release(ctx); err != nil {
-		m.Logger.WarnContext(ctx, "lease of a task not released", "error", port.Reason(err))
-	}
-	return false, nil
 }

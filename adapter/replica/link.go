@@ -190,6 +190,13 @@ func (l *link) flushed(ctx context.Context) {
 	}
 }
 
+// heard reports whether the peer has got everything, and so knows of the exchange.
+func (l *link) heard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.unacked) == 0
+}
+
 // take keeps a frame that has arrived, if it is the next one, and sees to it that the
 // peer is told. It never waits. A peer that does not wait for room loses frames, and
 // sends them again.

@@ -212,7 +212,7 @@ func (r *Replica) sweep(probe bool) {
 			switch {
 			case gone:
 				l.fail(ErrGone)
-			case probe:
+			case probe && l.heard():
 				r.publish(peer, &frame{kind: kindProbe, link: l.id, from: r.id})
 			}
 		}

@@ -361,12 +361,12 @@ func TestLives(t *testing.T) {
 			}
 		}
 		alive(true)
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour + time.Second) // a second after a sign of life
 		alive(true)
 		p.mute.Store(true)
 		time.Sleep(6 * time.Second)
 		alive(true)
-		time.Sleep(3 * time.Second)
+		time.Sleep(4 * time.Second)
 		alive(false)
 		p.mute.Store(false)
 		time.Sleep(3 * time.Second)

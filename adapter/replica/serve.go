@@ -51,9 +51,8 @@ func (r *Replica) hear(f frame) {
 		if l != nil {
 			l.fail(ErrGone)
 		}
-	case l == nil && f.kind == kindRequest && served:
 	case l == nil:
-		if f.seq != 0 || f.kind == kindProbe {
+		if f.ends(served) {
 			r.publish(f.from, &frame{kind: kindUnknown, link: f.link, from: r.id})
 		}
 	case f.kind == kindAck:
@@ -64,6 +63,19 @@ func (r *Replica) hear(f frame) {
 		l.ack()
 	case f.seq > 0:
 		l.take(f)
+	}
+}
+
+// ends reports whether a frame of an exchange that is not open here belongs to one
+// that was: not to one whose first frame is still to come.
+func (f *frame) ends(served bool) bool {
+	switch f.kind {
+	case kindRequest, kindAck:
+		return false
+	case kindBody, kindLeave:
+		return served
+	default:
+		return true
 	}
 }
 
