@@ -20,28 +20,40 @@ const secretFile = "secret"
 // ErrLocked says that another process holds the store.
 var ErrLocked = embedded.ErrLocked
 
-// openState opens the store and derives the keys.
-func (b *Bridge) openState(ctx context.Context) (*seal.Keys, error) {
+// openState opens the store, unless one is given, and derives the keys.
+func (b *Bridge) openState(ctx context.Context, given state.Store) (*seal.Keys, error) {
 	path, memory := b.cfg.Store.Path, b.cfg.Store.Kind == config.StoreMemory
-	if memory {
+	if memory || given != nil {
 		path = ""
 	}
-	store, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: memory, Env: b.env, Logger: b.logger})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	b.store, b.owned, b.shared = given, given == nil, given != nil
+	if given == nil {
+		store, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: memory, Env: b.env, Logger: b.logger})
+		if err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		b.store = store
 	}
-	b.store = store
+	keys, err := b.keys(path)
+	if err != nil && b.owned {
+		err = errors.Join(err, b.store.Close())
+	}
+	return keys, err
+}
+
+// keys derives the keys from the secrets.
+func (b *Bridge) keys(path string) (*seal.Keys, error) {
 	secrets := b.cfg.Secrets
 	if len(secrets) == 0 {
 		secret, err := b.ownSecret(path)
 		if err != nil {
-			return nil, errors.Join(err, store.Close())
+			return nil, err
 		}
 		secrets = [][]byte{secret}
 	}
 	keys, err := seal.New(secrets, b.env.Random())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("secrets: %w", err), store.Close())
+		return nil, fmt.Errorf("secrets: %w", err)
 	}
 	return keys, nil
 }

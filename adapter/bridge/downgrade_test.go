@@ -156,7 +156,7 @@ func downgradeAlone(t *testing.T, test func(d *down)) {
 			t.Fatal(err)
 		}
 		d := &down{
-			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
+			t: t, lot: park.NewLot(env.System(), keys, "process", park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
 		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }

@@ -34,8 +34,11 @@ func (r *Replica) Pass(w http.ResponseWriter, req *http.Request, body []byte, pr
 	if !r.Options.Shared || process == r.id {
 		return false, ErrGone
 	}
-	if lives, err := r.Lives(ctx, process); err != nil || !lives {
-		return false, errors.Join(ErrGone, err)
+	switch lives, err := r.surely(ctx, process); {
+	case err != nil:
+		return false, err
+	case !lives:
+		return false, ErrGone
 	}
 	l, err := r.dial(process)
 	if err != nil {
@@ -57,6 +60,19 @@ func (r *Replica) Pass(w http.ResponseWriter, req *http.Request, body []byte, pr
 		return false, cut(ctx, err)
 	}
 	return r.copy(w, l, ctx)
+}
+
+// surely is [Replica.Lives] that waits until it is known.
+func (r *Replica) surely(ctx context.Context, process string) (lives bool, err error) {
+	for range 2 * presenceTTL / livesFor {
+		if lives, err = r.Lives(ctx, process); !errors.Is(err, errUnsure) {
+			return lives, err
+		}
+		if err := env.Sleep(ctx, r.Env, livesFor); err != nil {
+			return false, err
+		}
+	}
+	return lives, err
 }
 
 // copy writes the answer that comes.
