@@ -165,7 +165,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		Resume: func(ctx context.Context, backend string, caller port.Caller, call task.Resumption) task.Ending {
 			return upgrade.Resume(ctx, backend, caller, call)
 		},
-		OnStatus: hub.status,
+		OnStatus: hub.status, Listens: hub.listens,
 		OnTask: func(backend string, caller port.Caller, taskID string, live bool) {
 			b.watch.Track(backend, caller, taskID, live)
 		},

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -39,6 +40,9 @@ type Options struct {
 	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
 	// block nor call the manager. May be nil.
 	OnStatus func(backend, owner, handle string, notification []byte)
+	// Listens reports whether OnStatus reaches anybody for an owner. May be nil,
+	// which means that it does not.
+	Listens func(backend, owner string) bool
 	// OnTask is told of a task at a backend whose changes are of interest, and
 	// again with live false once they no longer are, in that order. It must
 	// neither block nor call the manager. May be nil.
@@ -101,6 +105,9 @@ type Manager struct {
 	// serial, so that nothing older is ever told after it.
 	tellMu sync.Mutex
 	told   *lru.Cache[string, telling]
+
+	// news are the handles of tasks that have changed, for other processes.
+	news chan string
 }
 
 // telling is a status notification: the revision it was made from, and what a
@@ -138,6 +145,16 @@ func New(o Options) (*Manager, error) {
 		running: make(map[string]*running),
 		tracked: make(map[trackKey]map[string]tracking),
 		answers: make(map[string]*delivery),
+		news:    make(chan string, newsSize),
+	}
+	if o.Process.Shared() {
+		sub, err := o.Store.Subscribe(ctx, newsTopic)
+		if err != nil {
+			cancel(err)
+			return nil, fmt.Errorf("listen for changes of tasks: %w", err)
+		}
+		m.work.Go(func() { m.hearNews(sub) })
+		m.work.Go(m.tellNews)
 	}
 	m.work.Go(m.keepTidy)
 	return m, nil
