@@ -11,10 +11,6 @@ const bufferSize = 4 * state.MinBuffer
 
 // Broker keeps the subscriptions of one store. The zero Broker is ready.
 type Broker struct {
-	// Idle, if not nil, is called after the last subscription of a topic was
-	// closed by its owner, with no lock held.
-	Idle func(topic string)
-
 	mu     sync.Mutex
 	topics map[string]map[*subscription]struct{}
 	closed bool
@@ -104,24 +100,15 @@ func (s *subscription) Events() <-chan state.Event { return s.events }
 
 // Close implements [state.Subscription].
 func (s *subscription) Close() {
-	if s.remove() && s.broker.Idle != nil {
-		s.broker.Idle(s.topic)
-	}
-}
-
-// remove takes the subscription out and reports whether it was the last.
-func (s *subscription) remove() (last bool) {
 	s.broker.mu.Lock()
 	defer s.broker.mu.Unlock()
 	subs := s.broker.topics[s.topic]
 	if _, open := subs[s]; !open {
-		return false
+		return
 	}
 	delete(subs, s)
-	close(s.events)
-	if len(subs) > 0 {
-		return false
+	if len(subs) == 0 {
+		delete(s.broker.topics, s.topic)
 	}
-	delete(s.broker.topics, s.topic)
-	return true
+	close(s.events)
 }

@@ -65,21 +65,3 @@ func TestLagOfAFullBufferIsOneAnnouncement(t *testing.T) {
 		t.Errorf("%d events, the last %v", n, last)
 	}
 }
-
-func TestIdleIsToldOfTheLastOne(t *testing.T) {
-	t.Parallel()
-	var idle []string
-	b := topics.Broker{Idle: func(topic string) { idle = append(idle, topic) }}
-	first, second := subscribe(t, &b, "t"), subscribe(t, &b, "t")
-	first.Close()
-	first.Close()
-	if idle != nil {
-		t.Fatalf("idle with a subscriber left: %v", idle)
-	}
-	second.Close()
-	second.Close()
-	if diff := cmp.Diff([]string{"t"}, idle); diff != "" {
-		t.Errorf("idle (-want +got):\n%s", diff)
-	}
-	b.Close()
-}

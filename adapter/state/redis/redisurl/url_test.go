@@ -77,7 +77,7 @@ func TestParseRefuses(t *testing.T) {
 		"redis://h?prefix=%zz":               "percent-encoded",
 		"redis://:secret@h/%zz":              "what follows the host",
 		"redis+sentinel://:secret@h:1,/m":    "host is missing",
-		"redis+cluster://:secret@::zz":      "host",
+		"redis+cluster://:secret@::zz":       "host",
 		"redis://:secret@exa mple":           "host",
 	} {
 		got, err := redisurl.Parse(raw)
