@@ -83,7 +83,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	defer cancel()
 	conn, err := (&net.Dialer{Timeout: d.timeout}).DialContext(ctx, network, address)
 	if err != nil {
-		return nil, &errDial{err}
+		return nil, &dialError{err}
 	}
 	patient := &patientConn{Conn: conn, env: d.env}
 	if d.tls == nil {
@@ -93,7 +93,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
-			return nil, &errDial{errors.Join(err, conn.Close())}
+			return nil, &dialError{errors.Join(err, conn.Close())}
 		}
 		config = config.Clone()
 		config.ServerName = host
@@ -101,9 +101,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	secure := tls.Client(patient, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
-			err = cause
+			err = fmt.Errorf("%w: does the server speak TLS?", cause)
 		}
-		return nil, &errDial{errors.Join(fmt.Errorf("tls: %w", err), conn.Close())}
+		return nil, &dialError{errors.Join(fmt.Errorf("tls: %w", err), conn.Close())}
 	}
 	return secure, nil
 }

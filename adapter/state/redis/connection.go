@@ -25,26 +25,25 @@ func (h *hub) run(ctx context.Context) {
 	h.beat = h.store.keys.channel("") + "\x00beat:" + id
 	for ctx.Err() == nil {
 		err := h.connection(ctx)
-		h.disconnected(err)
+		worked := h.disconnected(err)
 		if ctx.Err() != nil {
 			return
 		}
 		h.store.logger.LogAttrs(ctx, slog.LevelDebug, "the connection for messages ended", slog.Any("error", err))
 		h.store.reload(ctx)
-		if env.Sleep(ctx, h.store.env, retryEvery) != nil {
+		if !worked && env.Sleep(ctx, h.store.env, retryEvery) != nil {
 			return
 		}
-		h.mu.Lock()
-		h.down = nil // the next attempt decides
-		h.mu.Unlock()
 	}
 }
 
-// disconnected tells those who wait, and forgets what the server knew.
-func (h *hub) disconnected(err error) {
+// disconnected tells those who wait, and forgets what the server knew. It
+// reports whether the connection had worked for a while.
+func (h *hub) disconnected(err error) (worked bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.down = err
+	worked = h.up && h.store.env.Now().Sub(h.since) > beatEvery
+	h.up, h.down = false, err
 	for name, c := range h.channels {
 		c.sent, c.subs, c.unsubs = false, 0, 0
 		for _, waiter := range c.waiters {
@@ -53,6 +52,7 @@ func (h *hub) disconnected(err error) {
 		c.waiters = nil
 		h.forget(name, c)
 	}
+	return worked
 }
 
 // connection connects and listens until that fails.
@@ -128,7 +128,9 @@ func (h *hub) confirmed(m *redis.Subscription) error {
 	defer h.mu.Unlock()
 	c := h.channels[m.Channel]
 	switch {
-	case m.Kind == "sunsubscribe" && m.Channel == h.beat:
+	case m.Channel == h.beat && m.Kind == "ssubscribe":
+		h.up, h.down, h.since = true, nil, h.store.env.Now()
+	case m.Channel == h.beat:
 		return errMoved
 	case c == nil:
 	case m.Kind == "sunsubscribe" && c.unsubs == 0:
@@ -207,14 +209,20 @@ func (h *hub) changes() (add, remove []string, more bool) {
 }
 
 // watch sends the store messages of its own, which go the way of all others,
-// and returns an error when they stop to come.
+// and returns an error when that fails or they stop to come.
 func (h *hub) watch(ctx context.Context) error {
 	for {
-		if err := h.store.publish(ctx, h.beat, nil); err != nil && ctx.Err() == nil {
-			h.store.logger.LogAttrs(ctx, slog.LevelDebug, "an own message was not sent", slog.Any("error", err))
-		}
-		if err := env.Sleep(ctx, h.store.env, beatEvery); err != nil {
+		if err := h.store.publish(ctx, h.beat, nil); err != nil {
 			return err
+		}
+		timer := h.store.env.NewTimer(beatEvery)
+		select {
+		case <-timer.C:
+		case <-h.doubt:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
 		}
 		h.mu.Lock()
 		silent := h.store.env.Now().Sub(h.beaten) > beatLimit
@@ -222,5 +230,13 @@ func (h *hub) watch(ctx context.Context) error {
 		if silent {
 			return errSilent
 		}
+	}
+}
+
+// test makes the hub look at its connection now: another one has failed.
+func (h *hub) test() {
+	select {
+	case h.doubt <- struct{}{}:
+	default:
 	}
 }

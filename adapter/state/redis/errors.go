@@ -28,11 +28,11 @@ var (
 	ErrSetup = errors.New("state/redis: cannot be used")
 )
 
-// errDial marks what failed before anything was sent.
-type errDial struct{ err error }
+// dialError marks what failed before anything was sent.
+type dialError struct{ err error }
 
-func (e *errDial) Error() string { return e.err.Error() }
-func (e *errDial) Unwrap() error { return e.err }
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
 
 // fail says what err means for the caller of a method. written tells that the
 // call was a write, whose outcome matters.
@@ -84,7 +84,7 @@ func replies(err error, words ...string) bool {
 
 // unsent reports whether the error shows that the command never left.
 func unsent(err error) bool {
-	var dial *errDial
+	var dial *dialError
 	return errors.As(err, &dial) || isReply(err) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrClosed)
 }
 
@@ -101,7 +101,7 @@ func cut(err error) bool {
 // unreachable reports whether an error means that further calls would only
 // wait: nobody answers, or nobody is there.
 func unreachable(ctx context.Context, err error) bool {
-	var dial *errDial
+	var dial *dialError
 	var timeout net.Error
 	switch {
 	case err == nil, ctx.Err() != nil, isReply(err), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrClosed):
@@ -119,7 +119,10 @@ func hopeless(err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
 	var unknown x509.UnknownAuthorityError
+	var op *net.OpError
 	switch {
+	case errors.As(err, &op) && op.Op == "remote error": // what crypto/tls calls an alert of the other end
+		return true
 	case errors.Is(err, ErrSetup), errors.As(err, &untrusted), errors.As(err, &plain), errors.As(err, &unknown):
 		return true
 	case replies(err, "NOAUTH ", "WRONGPASS ", "NOPERM ", "ERR AUTH ", "ERR invalid password", "ERR DB index", "ERR unknown command",

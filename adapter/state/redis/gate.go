@@ -100,6 +100,7 @@ func (g *gate) report(ctx context.Context, err error) {
 		return
 	}
 	g.down = err
+	g.store.hub.test()
 	g.store.logger.LogAttrs(ctx, slog.LevelWarn, "redis does not answer", slog.String("server", g.name), slog.Any("error", err))
 }
 

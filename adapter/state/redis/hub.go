@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/topics"
+	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 const (
@@ -34,11 +35,14 @@ type hub struct {
 	broker topics.Broker
 	beat   string // the channel of the store's own messages
 	kick   chan struct{}
+	doubt  chan struct{}
 
 	mu       sync.Mutex
 	started  bool
 	ended    bool
-	down     error // why there is no connection; nil while there is, or while one is being made
+	up       bool      // whether the present connection works
+	down     error     // why there is none; nil while there is, and while the first is being made
+	since    time.Time // when it began to work
 	channels map[string]*channel
 	beaten   time.Time // when the last own message came
 }
@@ -56,7 +60,7 @@ type channel struct {
 }
 
 func newHub(s *Store) *hub {
-	h := &hub{store: s, kick: make(chan struct{}, 1), channels: make(map[string]*channel)}
+	h := &hub{store: s, kick: make(chan struct{}, 1), doubt: make(chan struct{}, 1), channels: make(map[string]*channel)}
 	return h
 }
 
@@ -122,10 +126,14 @@ func (h *hub) subscribe(ctx context.Context, topic string) (state.Subscription, 
 		return nil, err
 	}
 	sub := &subscription{Subscription: buffer, hub: h, topic: topic}
+	waiting, stop := env.WithTimeout(ctx, h.store.env, h.store.patience, context.DeadlineExceeded)
+	defer stop()
 	select {
 	case err = <-ready:
-	case <-ctx.Done():
-		err = ctx.Err()
+	case <-waiting.Done():
+		if err = ctx.Err(); err == nil {
+			err = fmt.Errorf("%w: no confirmation", ErrUnavailable)
+		}
 	}
 	if err != nil {
 		sub.Close()

@@ -36,6 +36,8 @@ type Store struct {
 	cluster bool
 	client  redis.UniversalClient
 	hub     *hub
+	// patience is how long one answer may take.
+	patience time.Duration
 
 	// ctx ends with the store, and with it what runs in the background.
 	ctx    context.Context
@@ -76,7 +78,8 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s := &Store{
 		env: opts.Env, logger: opts.Logger, address: address, cluster: address.Kind == redisurl.Cluster,
-		keys: keyspace{base: address.Prefix + ":" + layout + ":", db: address.DB},
+		patience: orDefault(address.DialTimeout, dialTimeout) + orDefault(address.ReadTimeout, ioTimeout),
+		keys:     keyspace{base: address.Prefix + ":" + layout + ":", db: address.DB},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.hub = newHub(s)
