@@ -62,7 +62,7 @@ func with(url, parameter string) string {
 // open opens a store that the caller closes.
 func open(t testing.TB, url string) *redis.Store {
 	t.Helper()
-	store, err := redis.Open(t.Context(), redis.Options{URL: url})
+	store, err := redis.Open(t.Context(), redis.Options{Address: parse(t, url)})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}

@@ -42,8 +42,8 @@ func (s *Store) fail(ctx context.Context, op string, written bool, err error) er
 		return nil
 	case errors.Is(err, redis.ErrClosed) && s.isClosed():
 		return state.ErrClosed
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case s.over(ctx) != nil:
+		return s.over(ctx)
 	case errors.Is(err, ErrUnavailable):
 		return fmt.Errorf("%s: %w", op, err)
 	case isReply(err) && !transient(err):
@@ -53,6 +53,15 @@ func (s *Store) fail(ctx context.Context, op string, written bool, err error) er
 	default:
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, op, err)
 	}
+}
+
+// over returns why a call's context has ended, if it has. Connections have the
+// deadline of the call and may notice it a moment before the context does.
+func (s *Store) over(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !s.env.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // isReply reports whether the server answered with an error, which means that
@@ -100,11 +109,11 @@ func cut(err error) bool {
 
 // unreachable reports whether an error means that further calls would only
 // wait: nobody answers, or nobody is there.
-func unreachable(ctx context.Context, err error) bool {
+func unreachable(err error) bool {
 	var dial *dialError
 	var timeout net.Error
 	switch {
-	case err == nil, ctx.Err() != nil, isReply(err), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrClosed):
+	case err == nil, isReply(err), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrClosed):
 		return false
 	case errors.As(err, &dial), errors.Is(err, context.DeadlineExceeded):
 		return true

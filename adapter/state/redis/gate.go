@@ -91,7 +91,7 @@ func (g *gate) check(ctx context.Context) error {
 
 // report looks at the outcome of a call and shuts the gate if it must.
 func (g *gate) report(ctx context.Context, err error) {
-	if ctx.Value(probing{}) != nil || !unreachable(ctx, err) {
+	if ctx.Value(probing{}) != nil || g.store.over(ctx) != nil || !unreachable(err) {
 		return
 	}
 	g.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/redistest"
 )
@@ -30,7 +31,11 @@ type rig struct {
 
 func newRig(t *testing.T, url string, e env.Env, nodes ...*redistest.Server) *rig {
 	t.Helper()
-	store, err := Open(t.Context(), Options{URL: url, Env: e})
+	address, err := redisurl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), Options{Address: address, Env: e})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,6 +287,16 @@ func TestIndexOfOneServer(t *testing.T) {
 			r.must(r.client.ScriptFlush(r.Context()).Err())
 		}
 	})
+}
+
+func TestRevisionsAndTimeOfTheServer(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	next := 0
+	start := func(t *testing.T) *rig {
+		next++
+		return newRig(t, fmt.Sprint(server.URL(), "?prefix=revisions", next), nil, server)
+	}
 	t.Run("a lost counter does not repeat revisions", func(t *testing.T) {
 		r := start(t)
 		first, err := r.Put(r.Context(), state.Record{Key: "k"}, state.Always)

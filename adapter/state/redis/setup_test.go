@@ -16,7 +16,7 @@ import (
 // refuses expects Open to say what is wrong, and not to say the password.
 func refuses(t *testing.T, url, want string) {
 	t.Helper()
-	store, err := redis.Open(t.Context(), redis.Options{URL: url})
+	store, err := redis.Open(t.Context(), redis.Options{Address: parse(t, url)})
 	if err == nil {
 		must(t, store.Close())
 		t.Fatalf("the store was opened; want an error that says %q", want)
@@ -69,7 +69,7 @@ func TestWarnsOfSettings(t *testing.T) {
 	logged := func(options redistest.Options) string {
 		var log safeBuffer
 		url := redistest.Start(t, options).URL()
-		store, err := redis.Open(t.Context(), redis.Options{URL: url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		store, err := redis.Open(t.Context(), redis.Options{Address: parse(t, url), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		must(t, err)
 		must(t, store.Close())
 		return log.String()

@@ -17,8 +17,8 @@ import (
 
 // Options say where the state is.
 type Options struct {
-	// URL names the Redis; see package redisurl.
-	URL string
+	// Address names the Redis. Required.
+	Address *redisurl.Address
 	// Env is the clock. Default: the system's. What expires, does so by the
 	// clock of the server.
 	Env env.Env
@@ -57,7 +57,7 @@ var _ state.Store = (*Store)(nil)
 // openFor bounds how long Open tries to reach Redis.
 const openFor = 3 * time.Second
 
-// Open opens the store. A URL that cannot be right, or a Redis that refuses the
+// Open opens the store. An address that cannot be right, or a Redis that refuses the
 // bridge or must not be used (before 7, not the master, a cluster behind a URL
 // of a single server), is an error that wraps [ErrSetup].
 //
@@ -66,10 +66,7 @@ const openFor = 3 * time.Second
 // is there. A bridge that is restarted during an outage would otherwise stop
 // serving what needs no store.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	address, err := redisurl.Parse(opts.URL)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
-	}
+	address := opts.Address
 	if opts.Env == nil {
 		opts.Env = env.System()
 	}
@@ -83,6 +80,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.hub = newHub(s)
+	var err error
 	if s.client, err = s.newClient(address); err != nil {
 		s.cancel()
 		return nil, err
