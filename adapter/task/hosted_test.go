@@ -359,6 +359,27 @@ func TestLease(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a process that starts without the store announces itself once it is there", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.stop()
+			w.store.set(func(f *faulty) { f.lease = func() error { return errDisk } })
+			w.start()
+			after(minute)
+			if logged := w.logged.String(); strings.Count(logged, "process not announced") != 1 {
+				w.Errorf("logged %q, want the failure, once", logged)
+			}
+			w.store.set(func(f *faulty) { f.lease = nil })
+			after(second)
+			told := w.create(call(hour, task.Ending{Result: someResult}))
+			after(minute)
+			other := w.another()
+			defer w.close(other)
+			out, err := other.Get(w.Context(), backendName, alice, told.ID, nil)
+			if err != nil || parseFace(w.T, out).Status != port.TaskWorking {
+				w.Errorf("Get at another replica: %s, %v; want it working", out, err)
+			}
+		})
+	})
 	t.Run("a lease that cannot be renewed is logged, and taken again later", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.store.set(func(f *faulty) { f.renew = func() error { return errDisk } })
