@@ -19,6 +19,8 @@ const (
 	// presenceBeat the time between two of them.
 	presenceTTL  = 9 * time.Second
 	presenceBeat = presenceTTL / 3
+	// presenceRetry is how soon a sign of life that could not be given is given again.
+	presenceRetry = 500 * time.Millisecond
 	// stoppedFor is how long a process is on record as one that has stopped.
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
@@ -46,7 +48,6 @@ type Replica struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
-	sub    state.Subscription // nil where nothing is shared
 
 	mu      sync.Mutex
 	closed  bool
@@ -66,7 +67,8 @@ type sight struct {
 
 var errStopped = errors.New("the bridge is shutting down")
 
-// New announces the process to the others. Close must be called.
+// New announces the process to the others. A store that cannot be reached is no reason
+// not to start: it is tried again until it can. Close must be called.
 func New(ctx context.Context, o Options) (*Replica, error) {
 	id, err := env.NewID(o.Env)
 	if err != nil {
@@ -81,15 +83,12 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	if !o.Shared {
 		return r, nil
 	}
-	if r.sub, err = o.Store.Subscribe(ctx, topic(id)); err != nil {
-		return nil, fmt.Errorf("listen for other processes: %w", err)
-	}
-	if err := r.appear(ctx); err != nil {
-		r.sub.Close()
+	err = r.appear(ctx)
+	if errors.Is(err, state.ErrClosed) || errors.Is(err, state.ErrInvalid) {
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
 	r.work.Go(r.listen)
-	r.work.Go(r.stay)
+	r.work.Go(func() { r.stay(err) })
 	return r, nil
 }
 
@@ -132,11 +131,22 @@ var errUnsure = errors.New("it is not known yet whether the process lives")
 // still knows of it.
 const probeBeats = 5
 
-// stay keeps the process on record, and looks after its exchanges.
-func (r *Replica) stay() {
-	for beat := 1; env.Sleep(r.ctx, r.Env, presenceBeat) == nil; beat++ {
-		if err := r.appear(r.ctx); err != nil && r.ctx.Err() == nil {
+// stay keeps the process on record, and looks after its exchanges. Err is how the first
+// announcement went.
+func (r *Replica) stay(err error) {
+	for beat, failing := 1, false; ; beat++ {
+		if err != nil && !failing {
 			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
+		}
+		pause := presenceBeat
+		if failing = err != nil; failing {
+			pause = presenceRetry
+		}
+		if env.Sleep(r.ctx, r.Env, pause) != nil {
+			return
+		}
+		if err = r.appear(r.ctx); r.ctx.Err() != nil {
+			return
 		}
 		r.sweep(beat%probeBeats == 0)
 	}
@@ -237,11 +247,8 @@ func (r *Replica) Close(ctx context.Context) error {
 		l.fail(errStopped)
 	}
 	r.cancel(errStopped)
-	if r.sub != nil {
-		r.sub.Close()
-	}
 	err := env.Join(ctx, &r.work)
-	if r.sub == nil {
+	if !r.Options.Shared {
 		return err
 	}
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -148,12 +147,7 @@ func New(o Options) (*Manager, error) {
 		news:    make(chan string, newsSize),
 	}
 	if o.Process.Shared() {
-		sub, err := o.Store.Subscribe(ctx, newsTopic)
-		if err != nil {
-			cancel(err)
-			return nil, fmt.Errorf("listen for changes of tasks: %w", err)
-		}
-		m.work.Go(func() { m.hearNews(sub) })
+		m.work.Go(m.hearNews)
 		m.work.Go(m.tellNews)
 	}
 	m.work.Go(m.keepTidy)

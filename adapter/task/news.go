@@ -44,21 +44,12 @@ func (m *Manager) tellNews() {
 }
 
 // hearNews takes the changes that others tell.
-func (m *Manager) hearNews(sub state.Subscription) {
-	defer sub.Close()
-	for {
-		select {
-		case e, open := <-sub.Events():
-			if !open {
-				return
-			}
-			if process, handle, ok := strings.Cut(string(e.Payload), " "); ok && process != m.Process.ID() {
-				m.hear(handle)
-			}
-		case <-m.ctx.Done():
-			return
+func (m *Manager) hearNews() {
+	state.Listen(m.ctx, m.Store, m.Env, newsTopic, func(e state.Event) {
+		if process, handle, ok := strings.Cut(string(e.Payload), " "); ok && process != m.Process.ID() {
+			m.hear(handle)
 		}
-	}
+	}, nil)
 }
 
 // hear looks at a task that has changed, if anybody here wants to know.
