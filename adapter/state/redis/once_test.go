@@ -30,7 +30,7 @@ func (h *lostAnswer) DialHook(next redis.DialHook) redis.DialHook {
 func (h *lostAnswer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if name := cmd.Name(); h.lose.Load() && err == nil && (name == "evalsha" || name == "eval" || name == "spublish" || name == "hmget") {
+		if name := cmd.Name(); h.lose.Load() && err == nil && (name == "evalsha" || name == "eval" || name == "spublish" || name == "get") {
 			h.sent.Add(1)
 			cmd.SetErr(h.err)
 			return h.err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,6 +39,9 @@ type Store struct {
 	hub     *hub
 	// patience is how long one answer may take.
 	patience time.Duration
+
+	writes   atomic.Int64 // of records with an owner
+	sweeping atomic.Bool
 
 	// ctx ends with the store, and with it what runs in the background.
 	ctx    context.Context
