@@ -37,6 +37,7 @@ type Store struct {
 	cluster bool
 	client  redis.UniversalClient
 	hub     *hub
+	batcher *batcher
 	// patience is how long one answer may take.
 	patience time.Duration
 
@@ -84,6 +85,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.hub = newHub(s)
+	s.batcher = &batcher{store: s}
 	var err error
 	if s.client, err = s.newClient(address); err != nil {
 		s.cancel()
