@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -69,6 +70,8 @@ func (b *batcher) flush() {
 		for _, c := range calls {
 			close(c.done)
 		}
+		// Whoever was waiting may have the next call ready in no time.
+		runtime.Gosched()
 	}
 }
 

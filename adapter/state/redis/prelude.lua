@@ -13,10 +13,12 @@ end
 
 -- grow returns the next revision of a bucket, as digits.
 local function grow(counter, us)
-  local n = (tonumber(redis.call('GET', counter)) or 0) + 1
-  if n < us then n = us end
-  local text = digits(n)
-  redis.call('SET', counter, text)
+  local text = digits(us)
+  local last = redis.call('SET', counter, text, 'GET')
+  if last and tonumber(last) >= us then -- the clock went back, or stood still
+    text = digits(last + 1)
+    redis.call('SET', counter, text)
+  end
   return text
 end
 

@@ -5,10 +5,11 @@
 -- Returns the revision and the place before, or 0 for a conflict.
 local cond, expires, last = ARGV[1], ARGV[2], ARGV[3]
 local place, key, base = ARGV[6], ARGV[7], ARGV[8]
-local old, before = head(KEYS[1])
-if cond == '0' then
-  if old then return {'0', ''} end
-elseif cond ~= '-1' and old ~= cond then
+local old, before
+if cond ~= '0' then
+  old, before = head(KEYS[1])
+  if cond ~= '-1' and old ~= cond then return {'0', ''} end
+elseif redis.call('EXISTS', KEYS[1]) == 1 then
   return {'0', ''}
 end
 local us = clock()
