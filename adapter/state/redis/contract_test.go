@@ -95,7 +95,7 @@ func (a *ageing) Advance(d time.Duration) {
 	}
 }
 
-// age makes one key older: its own end, and the instants that an index holds.
+// age makes one key older: its own end, and those of claims.
 func age(ctx context.Context, client *goredis.Client, key string, d time.Duration) error {
 	end, err := client.PExpireTime(ctx, key).Result()
 	if err != nil {
@@ -106,7 +106,7 @@ func age(ctx context.Context, client *goredis.Client, key string, d time.Duratio
 			return err
 		}
 	}
-	if !strings.Contains(key, "}:x:") && !strings.Contains(key, "}:c:") {
+	if !strings.Contains(key, "}:c:") {
 		return nil
 	}
 	members, err := client.ZRange(ctx, key, 0, -1).Result()

@@ -1,5 +1,5 @@
 -- Removes places whose records were seen to be gone.
--- Keys: places, ends, claims; on one server then the record of each member.
+-- Keys: places, claims; on one server then the record of each member.
 -- Arguments: the time of places.lua before the records were looked at, how many
 -- milliseconds that may be ago, and for each member: itself, its place.
 --
@@ -11,17 +11,17 @@ local now = math.floor(clock() / 1000)
 if now - tonumber(ARGV[1]) > tonumber(ARGV[2]) then return 0 end
 local dropped = 0
 for i = 3, #ARGV, 2 do
-  local member, record = ARGV[i], KEYS[4 + (i - 3) / 2]
+  local member, record = ARGV[i], KEYS[3 + (i - 3) / 2]
   local keep
   if record then
-    keep = redis.call('HGET', record, 'p') == ARGV[i + 1]
+    local rev, place = head(record)
+    keep = rev and place == ARGV[i + 1]
   else
-    local claimed = redis.call('ZSCORE', KEYS[3], member)
+    local claimed = redis.call('ZSCORE', KEYS[2], member)
     keep = claimed and tonumber(claimed) > now
   end
   if not keep then
     redis.call('ZREM', KEYS[1], member)
-    redis.call('ZREM', KEYS[2], member)
     dropped = dropped + 1
   end
 end

@@ -144,5 +144,3 @@ func hopeless(err error) bool {
 		return err != nil && strings.Contains(err.Error(), "redis: can't parse")
 	}
 }
-
-func isNotFound(err error) bool { return errors.Is(err, state.ErrNotFound) }

@@ -27,7 +27,6 @@ const (
 	counterKind = "n"
 	leaseKind   = "l"
 	indexKind   = "i" // places of an owner's records, in order
-	endKind     = "x" // the same places by when they may go
 	claimKind   = "c" // places that a writer is about to use
 	topicKind   = "t"
 )
@@ -58,10 +57,10 @@ func (k keyspace) counter(name string) string {
 	return k.base + "{" + bucket(name) + "}:" + counterKind
 }
 
-// index returns the keys of an owner's index: places, ends and claims.
+// index returns the keys of an owner's index: places and claims.
 func (k keyspace) index(owner string) []string {
 	b := bucket(owner)
-	return []string{k.key(b, indexKind, owner), k.key(b, endKind, owner), k.key(b, claimKind, owner)}
+	return []string{k.key(b, indexKind, owner), k.key(b, claimKind, owner)}
 }
 
 // channel holds the number of the database because Redis itself does not tell

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 // pageSize is how many places are looked at together. Their values are read in
@@ -51,75 +52,86 @@ type found struct {
 // look reads up to limit places of an owner between two bounds, and their
 // records. Places without one are dropped.
 func (s *Store) look(ctx context.Context, owner, from, to string, limit int) (found, error) {
-	slack := time.Duration(0)
-	if s.cluster {
-		slack = grace // other nodes have clocks of their own
+	places, now, err := s.places(ctx, owner, from, to, limit)
+	if err != nil || len(places) == 0 {
+		return found{}, err
 	}
-	index := s.keys.index(owner)
-	answer, err := again(ctx, func() (any, error) {
-		return s.run(ctx, placesScript, index[:2], from, to, limit, slack.Milliseconds())
-	}, s)
+	texts, err := s.fetch(ctx, places, -1)
 	if err != nil {
 		return found{}, err
 	}
+	var records []state.Record
+	var stale []state.Pos
+	for i, text := range texts {
+		pos := places[i]
+		if text == "" {
+			stale = append(stale, pos)
+			continue
+		}
+		rec, err := decode(pos.Key, text)
+		switch {
+		case err != nil:
+			return found{}, err
+		case rec.Owner == owner && rec.Order == pos.Order:
+			records = append(records, rec)
+		default:
+			stale = append(stale, pos)
+		}
+	}
+	s.drop(ctx, owner, now, stale)
+	return found{records, len(places), places[len(places)-1]}, nil
+}
+
+// places reads places of an owner, and the time of their server before.
+func (s *Store) places(ctx context.Context, owner, from, to string, limit int) (places []state.Pos, now string, err error) {
+	answer, err := again(ctx, func() (any, error) {
+		return s.run(ctx, placesScript, s.keys.index(owner)[:1], from, to, limit)
+	}, s)
+	if err != nil {
+		return nil, "", err
+	}
 	texts, ok := answer.([]any)
 	if !ok || len(texts) == 0 {
-		return found{}, errAnswer
+		return nil, "", errAnswer
 	}
-	var places []state.Pos
+	now, _ = texts[0].(string)
 	for _, text := range texts[1:] {
 		raw, _ := text.(string)
 		pos, ok := splitMember(raw)
 		if !ok {
-			return found{}, errAnswer
+			return nil, "", errAnswer
 		}
 		places = append(places, pos)
 	}
-	if len(places) == 0 {
-		return found{}, nil
-	}
-	records, stale, err := s.fetch(ctx, owner, places)
-	if err != nil {
-		return found{}, err
-	}
-	if len(stale) > 0 {
-		s.drop(ctx, owner, texts[0], stale)
-	}
-	return found{records, len(places), places[len(places)-1]}, nil
+	return places, now, nil
 }
 
-// fetch reads the records of places, and returns apart those places whose
-// record is gone or elsewhere.
-func (s *Store) fetch(ctx context.Context, owner string, places []state.Pos) (records []state.Record, stale []state.Pos, err error) {
-	cmds, err := again(ctx, func() ([]*redis.SliceCmd, error) {
+// fetch reads the records of places, up to the given byte or to the end for -1.
+// A record that is not there is empty.
+func (s *Store) fetch(ctx context.Context, places []state.Pos, last int64) ([]string, error) {
+	return again(ctx, func() ([]string, error) {
 		pipe := s.client.Pipeline()
-		cmds := make([]*redis.SliceCmd, len(places))
+		cmds := make([]*redis.StringCmd, len(places))
 		for i, pos := range places {
-			cmds[i] = pipe.HMGet(ctx, s.keys.record(pos.Key), "r", "e", "p", "v")
+			cmds[i] = pipe.GetRange(ctx, s.keys.record(pos.Key), 0, last)
 		}
-		_, err := pipe.Exec(ctx)
-		return cmds, err
+		if _, err := pipe.Exec(ctx); err != nil {
+			return nil, err
+		}
+		texts := make([]string, len(cmds))
+		for i, cmd := range cmds {
+			texts[i] = cmd.Val()
+		}
+		return texts, nil
 	}, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, cmd := range cmds {
-		rec, err := decode(places[i].Key, cmd.Val())
-		switch {
-		case err == nil && rec.Owner == owner && rec.Order == places[i].Order:
-			records = append(records, rec)
-		case err != nil && !isNotFound(err):
-			return nil, nil, err
-		default:
-			stale = append(stale, places[i])
-		}
-	}
-	return records, stale, nil
 }
 
 // drop removes places that were found stale after the given time of the
 // server's, unless they are in use by now. What stays is found again.
-func (s *Store) drop(ctx context.Context, owner string, since any, stale []state.Pos) {
+func (s *Store) drop(ctx context.Context, owner, since string, stale []state.Pos) {
+	if len(stale) == 0 {
+		return
+	}
 	keys := s.keys.index(owner)
 	args := []any{since, lookLimit.Milliseconds()}
 	for _, pos := range stale {
@@ -131,4 +143,56 @@ func (s *Store) drop(ctx context.Context, owner string, since any, stale []state
 	if _, err := s.run(ctx, dropScript, keys, args...); err != nil {
 		s.logger.DebugContext(ctx, "stale places of an index stay for a while", "error", err)
 	}
+}
+
+const (
+	// sweepEvery is the number of writes after which an index is swept, and
+	// sweepSize how many of its places are looked at then: two for each write.
+	// When half of an index is stale, writes thus remove as much as they add,
+	// also where nobody ever lists.
+	sweepEvery = 64
+	sweepSize  = 2 * sweepEvery
+	// sweepFor bounds a sweep.
+	sweepFor = 10 * time.Second
+)
+
+// sweep drops stale places of an owner in the background, beginning anywhere.
+// It is left out if another one runs.
+func (s *Store) sweep(owner string) {
+	if !s.sweeping.CompareAndSwap(false, true) {
+		return
+	}
+	running := s.background(func(ctx context.Context) {
+		defer s.sweeping.Store(false)
+		ctx, cancel := env.WithTimeout(ctx, s.env, sweepFor, context.DeadlineExceeded)
+		defer cancel()
+		if err := s.sweepSome(ctx, owner); err != nil {
+			s.logger.DebugContext(ctx, "an index was not swept", "error", err)
+		}
+	})
+	if !running {
+		s.sweeping.Store(false)
+	}
+}
+
+func (s *Store) sweepSome(ctx context.Context, owner string) error {
+	places, now, err := s.places(ctx, owner, "", "+", sweepSize)
+	if err != nil || len(places) == 0 {
+		return err
+	}
+	// The beginning of a record tells that it is there and, unless names are
+	// very long, where.
+	texts, err := s.fetch(ctx, places, 255)
+	if err != nil {
+		return err
+	}
+	var stale []state.Pos
+	for i, text := range texts {
+		rec, err := decode(places[i].Key, text)
+		if text == "" || (err == nil && (rec.Owner != owner || rec.Order != places[i].Order)) {
+			stale = append(stale, places[i])
+		}
+	}
+	s.drop(ctx, owner, now, stale)
+	return nil
 }

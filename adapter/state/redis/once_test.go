@@ -30,7 +30,7 @@ func (h *lostAnswer) DialHook(next redis.DialHook) redis.DialHook {
 func (h *lostAnswer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if name := cmd.Name(); h.lose.Load() && err == nil && (name == "evalsha" || name == "eval" || name == "spublish" || name == "hmget") {
+		if name := cmd.Name(); h.lose.Load() && err == nil && (name == "evalsha" || name == "eval" || name == "spublish" || name == "get") {
 			h.sent.Add(1)
 			cmd.SetErr(h.err)
 			return h.err
@@ -40,7 +40,17 @@ func (h *lostAnswer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func (h *lostAnswer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		if !h.lose.Load() || err != nil {
+			return err
+		}
+		for _, cmd := range cmds {
+			h.sent.Add(1)
+			cmd.SetErr(h.err)
+		}
+		return h.err
+	}
 }
 
 // TestAWriteIsSentOnce loses the answer to every kind of write: each must be

@@ -13,45 +13,37 @@ end
 
 -- grow returns the next revision of a bucket, as digits.
 local function grow(counter, us)
-  local n = tonumber(redis.call('GET', counter) or '0') + 1
-  if n < us then n = us end
-  local text = digits(n)
-  redis.call('SET', counter, text)
+  local text = digits(us)
+  local last = redis.call('SET', counter, text, 'GET')
+  if last and tonumber(last) >= us then -- the clock went back, or stood still
+    text = digits(last + 1)
+    redis.call('SET', counter, text)
+  end
   return text
 end
 
--- trim removes a few places whose records have expired.
-local function trim(places, ends, before)
-  local old = redis.call('ZRANGE', ends, '-inf', digits(before), 'BYSCORE', 'LIMIT', 0, 64)
-  if #old > 0 then
-    redis.call('ZREM', places, unpack(old))
-    redis.call('ZREM', ends, unpack(old))
-  end
+-- head returns the revision and the place of a record, or nothing if there is
+-- none. A record is: revision, expiry, length of the place, place, value, with a
+-- space after each of the first three.
+local function head(key)
+  local text = redis.call('GETRANGE', key, 0, 255)
+  if text == '' then return nil end
+  local rev, length, from = string.match(text, '^(%d+) %-?%d* (%d+) ()')
+  local last = from + length - 1
+  if #text < last then text = redis.call('GETRANGE', key, 0, last) end
+  return rev, string.sub(text, from, last)
 end
 
 -- enter puts a place into an index. last is when its record expires, in
--- milliseconds, or empty for never; raise keeps a later end that is known
--- already. The index itself expires a while after the last of its records.
-local function enter(places, ends, member, last, raise, keep, before)
+-- milliseconds, or empty for never. The index itself expires a while after the
+-- last of its records.
+local function enter(places, member, last, keep)
   local life = redis.call('PEXPIRETIME', places)
-  local score = '+inf'
-  if last ~= '' then score = last end
   redis.call('ZADD', places, 0, member)
-  if raise then
-    redis.call('ZADD', ends, 'GT', score, member)
-  else
-    redis.call('ZADD', ends, score, member)
-  end
-  trim(places, ends, before)
   if last == '' then
-    if life >= 0 then
-      redis.call('PERSIST', places)
-      redis.call('PERSIST', ends)
-    end
+    if life >= 0 then redis.call('PERSIST', places) end
   elseif life == -2 or (life >= 0 and life < tonumber(last)) then
-    local at = digits(tonumber(last) + keep)
-    redis.call('PEXPIREAT', places, at)
-    redis.call('PEXPIREAT', ends, at)
+    redis.call('PEXPIREAT', places, digits(tonumber(last) + keep))
   end
 end
 
@@ -60,10 +52,7 @@ end
 local function leave(base, place, key)
   local bucket, owner, order = string.match(place, '^([^%z]*)%z([^%z]*)%z([^%z]*)$')
   if bucket and bucket ~= '' then
-    local begin = base .. '{' .. bucket .. '}:'
-    local member = order .. '\0' .. key
-    redis.call('ZREM', begin .. 'i:' .. owner, member)
-    redis.call('ZREM', begin .. 'x:' .. owner, member)
+    redis.call('ZREM', base .. '{' .. bucket .. '}:i:' .. owner, order .. '\0' .. key)
   end
 end
 

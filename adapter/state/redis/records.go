@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,47 +37,50 @@ func (s *Store) Get(ctx context.Context, key string) (state.Record, error) {
 	if err := state.CheckName("key", key); err != nil {
 		return state.Record{}, err
 	}
-	fields, err := again(ctx, func() ([]any, error) {
-		cmd := redis.NewSliceCmd(ctx, "hmget", s.keys.record(key), "r", "e", "p", "v")
-		err := s.client.Process(ctx, onceSlice{cmd})
+	text, err := again(ctx, func() (string, error) {
+		cmd := redis.NewStringCmd(ctx, "get", s.keys.record(key))
+		err := s.client.Process(ctx, onceString{cmd})
 		return cmd.Val(), err
 	}, s)
+	if errors.Is(err, redis.Nil) {
+		return state.Record{}, state.ErrNotFound
+	}
 	if err != nil {
 		return state.Record{}, s.fail(ctx, "get", false, err)
 	}
-	rec, err := decode(key, fields)
-	if err != nil && !errors.Is(err, state.ErrNotFound) {
+	rec, err := decode(key, text)
+	if err != nil {
 		return state.Record{}, fmt.Errorf("state/redis: get: %w", err)
 	}
-	return rec, err
+	return rec, nil
 }
 
-// decode reads the fields of a record.
-func decode(key string, fields []any) (state.Record, error) {
-	if len(fields) != 4 || fields[0] == nil {
-		return state.Record{}, state.ErrNotFound
-	}
-	var text [4]string
-	for i, field := range fields {
-		var ok bool
-		if text[i], ok = field.(string); !ok {
-			return state.Record{}, errBroken
-		}
-	}
-	rev, err := strconv.ParseInt(text[0], 10, 64)
-	if err != nil {
+// preamble returns what stands between the revision and the value of a record:
+// expiry in milliseconds or nothing, length of the place, place. Scripts read it
+// too.
+func preamble(expires, at string) string {
+	return " " + expires + " " + strconv.Itoa(len(at)) + " " + at
+}
+
+// decode undoes what put has made.
+func decode(key, text string) (state.Record, error) {
+	digits, rest, _ := strings.Cut(text, " ")
+	expires, rest, _ := strings.Cut(rest, " ")
+	size, rest, ok := strings.Cut(rest, " ")
+	length, err := strconv.Atoi(size)
+	rev, badRev := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || badRev != nil || length < 0 || length > len(rest) {
 		return state.Record{}, errBroken
 	}
-	rec := state.Record{Key: key, Rev: state.Rev(rev), Value: []byte(text[3])}
-	if text[1] != "" {
-		ms, err := strconv.ParseInt(text[1], 10, 64)
+	rec := state.Record{Key: key, Rev: state.Rev(rev), Value: []byte(rest[length:])}
+	if expires != "" {
+		ms, err := strconv.ParseInt(expires, 10, 64)
 		if err != nil {
 			return state.Record{}, errBroken
 		}
 		rec.Expires = time.UnixMilli(ms).UTC()
 	}
-	var ok bool
-	if rec.Owner, rec.Order, ok = splitPlace(text[2]); !ok {
+	if rec.Owner, rec.Order, ok = splitPlace(rest[:length]); !ok {
 		return state.Record{}, errBroken
 	}
 	return rec, nil
@@ -111,7 +115,10 @@ func (s *Store) Put(ctx context.Context, rec state.Record, cond state.Cond) (sta
 		return 0, s.fail(ctx, "put", true, err)
 	case rev == 0:
 		return 0, state.ErrConflict
-	case !s.cluster:
+	case rec.Owner != "" && s.writes.Add(1)%sweepEvery == 0:
+		s.sweep(rec.Owner)
+	}
+	if !s.cluster {
 		return rev, nil
 	}
 	if rec.Owner != "" && s.env.Now().Sub(began) > grace/2 {
@@ -131,11 +138,13 @@ func (s *Store) put(ctx context.Context, rec state.Record, cond state.Cond) (sta
 	at := place(rec.Owner, rec.Order)
 	keys := append(make([]string, 0, 4), s.keys.record(rec.Key), s.keys.counter(rec.Key))
 	shown, expires, last := instants(rec.Expires)
-	args := []any{strconv.FormatInt(int64(cond), 10), expires, last, shown, rec.Value, at, rec.Key, "", "", ""}
+	args := []any{
+		strconv.FormatInt(int64(cond), 10), expires, last, preamble(shown, at), rec.Value, at, rec.Key, "", "", "",
+	}
 	if !s.cluster {
 		args[7] = s.keys.base
 		if rec.Owner != "" {
-			keys = append(keys, s.keys.index(rec.Owner)[:2]...)
+			keys = append(keys, s.keys.index(rec.Owner)[0])
 			args[8], args[9] = member(rec.Pos()), keep.Milliseconds()
 		}
 	}
@@ -234,11 +243,11 @@ func pair(answer any) (n int64, text string, err error) {
 // errAnswer says that a script has answered what it never does.
 var errAnswer = errors.New("unexpected answer of a script")
 
-// onceSlice is [once] for a command with a list for an answer.
-type onceSlice struct{ *redis.SliceCmd }
+// onceString is [once] for a command with a text for an answer.
+type onceString struct{ *redis.StringCmd }
 
 // NoRetry tells the client, whose own way to try again waits too long.
-func (onceSlice) NoRetry() bool { return true }
+func (onceString) NoRetry() bool { return true }
 
 // again reads, and once more if a connection broke under the first attempt,
 // which is how a restart of Redis shows itself.

@@ -70,10 +70,10 @@ func (s *Store) run(ctx context.Context, sc *script, keys []string, args ...any)
 	byName := sc.command(ctx, "evalsha", sc.sum, keys, args)
 	for try := 1; ; try++ {
 		cmd := byName
-		err := s.client.Process(ctx, once{cmd})
+		err := s.do(ctx, cmd)
 		if replies(err, "NOSCRIPT ") {
 			cmd = sc.command(ctx, "eval", sc.text, keys, args)
-			err = s.client.Process(ctx, once{cmd})
+			err = s.do(ctx, cmd)
 		}
 		if err == nil {
 			return cmd.Val(), nil
@@ -87,6 +87,14 @@ func (s *Store) run(ctx context.Context, sc *script, keys []string, args ...any)
 		}
 		byName = sc.command(ctx, "evalsha", sc.sum, keys, args)
 	}
+}
+
+// do sends a command once.
+func (s *Store) do(ctx context.Context, cmd *redis.Cmd) error {
+	if s.cluster {
+		return s.client.Process(ctx, once{cmd})
+	}
+	return s.batcher.do(ctx, cmd)
 }
 
 func (sc *script) command(ctx context.Context, name, text string, keys []string, args []any) *redis.Cmd {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,8 +37,12 @@ type Store struct {
 	cluster bool
 	client  redis.UniversalClient
 	hub     *hub
+	batcher *batcher
 	// patience is how long one answer may take.
 	patience time.Duration
+
+	writes   atomic.Int64 // of records with an owner
+	sweeping atomic.Bool
 
 	// ctx ends with the store, and with it what runs in the background.
 	ctx    context.Context
@@ -80,6 +85,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.hub = newHub(s)
+	s.batcher = &batcher{store: s}
 	var err error
 	if s.client, err = s.newClient(address); err != nil {
 		s.cancel()
