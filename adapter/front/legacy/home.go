@@ -113,7 +113,7 @@ func (f *Face) passed(c *gin.Context, p call, began bool, err error) {
 	switch {
 	case err == nil, c.Request.Context().Err() != nil:
 	case began:
-		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
+		edge.Cut()
 	case c.Request.Method == http.MethodPost && p.id != "":
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
 		edge.WriteError(c, http.StatusOK, p.id, errCut)

@@ -103,7 +103,7 @@ func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome)
 		s.cancel(nil)
 		return true
 	case began:
-		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
+		edge.Cut()
 	case !errors.Is(err, replica.ErrGone):
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
 		*out = port.Fail(errCut)

@@ -1,4 +1,3 @@
-// Command cmd balances the load over replicas: cmd ADDRESS URL...
 package main
 
 import (
@@ -25,7 +24,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: ADDRESS URL...")
+var errUsage = errors.New("want an address and the URLs of replicas")
 
 // headerTimeout bounds how long a client may take for the head of a request.
 const headerTimeout = 10 * time.Second
