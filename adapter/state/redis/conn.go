@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
@@ -22,8 +23,10 @@ const chunk = 256 << 10
 // client sets a deadline before each command and each answer.
 type patientConn struct {
 	net.Conn
-	env         env.Env
-	read, write time.Duration // 0 for none
+	env env.Env
+	// read and write are how long to wait for the next bytes, 0 for ever. They
+	// are set while others read and write, as deadlines may be.
+	read, write atomic.Int64
 }
 
 func (c *patientConn) SetDeadline(t time.Time) error {
@@ -31,26 +34,26 @@ func (c *patientConn) SetDeadline(t time.Time) error {
 }
 
 func (c *patientConn) SetReadDeadline(t time.Time) error {
-	c.read = c.left(t)
+	c.read.Store(c.left(t))
 	return c.Conn.SetReadDeadline(t)
 }
 
 func (c *patientConn) SetWriteDeadline(t time.Time) error {
-	c.write = c.left(t)
+	c.write.Store(c.left(t))
 	return c.Conn.SetWriteDeadline(t)
 }
 
-func (c *patientConn) left(t time.Time) time.Duration {
+func (c *patientConn) left(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return max(t.Sub(c.env.Now()), 1)
+	return max(int64(t.Sub(c.env.Now())), 1)
 }
 
 func (c *patientConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if n > 0 && c.read > 0 {
-		err = errors.Join(err, c.Conn.SetReadDeadline(c.env.Now().Add(c.read)))
+	if wait := c.read.Load(); err == nil && wait > 0 {
+		err = c.Conn.SetReadDeadline(c.env.Now().Add(time.Duration(wait)))
 	}
 	return n, err
 }
@@ -63,8 +66,8 @@ func (c *patientConn) Write(p []byte) (written int, err error) {
 		if err != nil || written == len(p) {
 			return written, err
 		}
-		if c.write > 0 {
-			if err := c.Conn.SetWriteDeadline(c.env.Now().Add(c.write)); err != nil {
+		if wait := c.write.Load(); wait > 0 {
+			if err := c.Conn.SetWriteDeadline(c.env.Now().Add(time.Duration(wait))); err != nil {
 				return written, err
 			}
 		}

@@ -194,7 +194,7 @@ func (e *jumpyEnv) Now() time.Time { return e.Env.Now().Add(time.Duration(e.offs
 
 // onPut calls f before the first record is sent.
 type onPut struct {
-	f    func(ctx context.Context)
+	f    func()
 	once sync.Once
 }
 
@@ -205,7 +205,7 @@ func (h *onPut) DialHook(next redis.DialHook) redis.DialHook {
 func (h *onPut) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if args := cmd.Args(); len(args) > 1 && args[1] == putScript.sum {
-			h.once.Do(func() { h.f(ctx) })
+			h.once.Do(h.f)
 		}
 		return next(ctx, cmd)
 	}
@@ -223,7 +223,7 @@ func TestASlowWriterIsListed(t *testing.T) {
 	clock := &jumpyEnv{Env: env.System()}
 	r := newRig(t, cluster.URL(), clock)
 	rec := state.Record{Key: "k", Owner: "o", Order: "1", Value: []byte("v")}
-	r.client.AddHook(&onPut{f: func(context.Context) {
+	r.client.AddHook(&onPut{f: func() {
 		clock.offset.Store(int64(grace))
 		r.expireClaims("o")
 		r.equal("listed", r.listed("o"), nil)
