@@ -7,6 +7,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
@@ -20,6 +21,8 @@ const (
 	// cancelTime is how long a backend may take to be asked. It is shorter than
 	// cancelPatience, so that nobody else takes the task for free meanwhile.
 	cancelTime = cancelPatience / 2
+	// settlePause is the time between two looks at a cancellation of somebody else.
+	settlePause = 250 * time.Millisecond
 	// cancelMemory is how long a cancellation of a task without a lifetime is
 	// kept at least (A-X1).
 	cancelMemory = 24 * time.Hour
@@ -28,8 +31,8 @@ const (
 var (
 	errBusy        = jsonrpc.NewError(jsonrpc.CodeInternal, "the task keeps changing; try again")
 	errNotAsked    = jsonrpc.NewError(jsonrpc.CodeInternal, "the backend could not be asked to cancel the task")
-	errCancelling  = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Cannot cancel task: it is being cancelled already")
 	errCancelTimed = errors.New("the backend took too long to answer tasks/cancel")
+	errSettleTimed = errors.New("another cancellation took too long")
 )
 
 // Cancel serves tasks/cancel by the algorithm of §4.9: the task is cancelled for
@@ -50,8 +53,11 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 			return "", err
 		case rec.Final:
 			return "", m.alreadyOver(r, &rec)
-		case m.cancelling(&rec):
-			return "", errCancelling
+		case m.cancelling(ctx, &rec):
+			if err := m.settled(ctx, r); err != nil {
+				return "", err
+			}
+			continue
 		}
 		answer, err := m.cancelTask(ctx, r, caller, rec)
 		if !errors.Is(err, state.ErrConflict) {
@@ -59,6 +65,21 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 		}
 	}
 	return "", errBusy
+}
+
+// settled waits for the end of a cancellation that is under way already, so that who
+// comes second is told what has become of the task (step 4), or cancels it after all.
+func (m *Manager) settled(ctx context.Context, r ref) error {
+	ctx, cancel := m.bind(ctx, cancelPatience, errSettleTimed)
+	defer cancel()
+	for {
+		if err := env.Sleep(ctx, m.Env, m.jitter(settlePause)); err != nil {
+			return err
+		}
+		if rec, err := m.load(ctx, r); err != nil || !m.cancelling(ctx, &rec) {
+			return err
+		}
+	}
 }
 
 // cancelTask cancels a task that has not ended. It runs to its end even if the
@@ -73,7 +94,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 		}
 		return answer, err
 	}
-	rec.Cancelling = m.Env.Now().UnixMilli()
+	rec.Cancelling, rec.Canceller = m.Env.Now().UnixMilli(), m.Process.ID()
 	if err := m.save(ctx, r, &rec); err != nil {
 		return "", err
 	}
@@ -102,9 +123,9 @@ func (m *Manager) cancelUpstream(ctx context.Context, r ref, caller port.Caller,
 // rollback takes the mark back. Answers that came in meanwhile are on record, and are
 // told to the backend now.
 func (m *Manager) rollback(ctx context.Context, r ref, caller port.Caller, rec record) {
-	marked := rec.Cancelling
+	marked, canceller := rec.Cancelling, rec.Canceller
 	for {
-		rec.Cancelling = 0
+		rec.Cancelling, rec.Canceller = 0, ""
 		err := m.save(ctx, r, &rec)
 		if err == nil {
 			if m.owes(r, &rec) {
@@ -120,7 +141,7 @@ func (m *Manager) rollback(ctx context.Context, r ref, caller port.Caller, rec r
 			m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", port.Reason(err))
 			return
 		}
-		if rec.Cancelling != marked {
+		if rec.Cancelling != marked || rec.Canceller != canceller {
 			return // it has ended, or somebody else has the mark now
 		}
 	}

@@ -64,8 +64,8 @@ func (b *books) publish(took time.Duration) {
 	}
 	b.Logf("\n%s", out.String())
 	for _, e := range b.entries {
-		if e.refused != "" {
-			b.Logf("%s (%s) refused at %s: %s", e.nonce(), e.kind, e.made.Format(clock), e.refused)
+		if why := e.refused + e.cut; why != "" {
+			b.Logf("%s (%s) at %s, after %v: %s", e.nonce(), e.kind, e.made.Format(clock), e.ended.Sub(e.made).Round(100*time.Millisecond), why)
 		}
 	}
 	if *report == "" {
