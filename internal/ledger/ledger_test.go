@@ -106,5 +106,5 @@ func TestLedger(t *testing.T) {
 	if !redisDone || b.kills == 0 {
 		t.Errorf("%d kills, and Redis was restarted: %v", b.kills, redisDone)
 	}
-	b.publish(time.Since(began))
+	b.publish(*report, time.Since(began))
 }

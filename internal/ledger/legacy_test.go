@@ -29,6 +29,14 @@ var _ client = (*legacyClient)(nil)
 // object is a JSON object.
 type object = map[string]any
 
+// sessionLost is what the tally calls a session that a client has lost.
+const sessionLost = "session lost, begun anew"
+
+var initializeParams = object{
+	"protocolVersion": "2025-11-25", "clientInfo": object{"name": "ledger", "version": "1"},
+	"capabilities": object{"elicitation": object{}},
+}
+
 // header is that of a request in a session, which is empty before there is one.
 func (c *legacyClient) header(session string) http.Header {
 	h := http.Header{"Authorization": {"Bearer " + c.credential}}
@@ -56,15 +64,12 @@ func (c *legacyClient) open(ctx context.Context, lost string) (string, error) {
 		return c.session, nil
 	}
 	if lost != "" {
-		c.tally.add("session lost, begun anew")
+		c.tally.add(sessionLost)
 	}
 	for {
 		c.id++
 		out := send(ctx, http.MethodPost, c.url, c.header(""), object{
-			"jsonrpc": "2.0", "id": c.id, "method": "initialize", "params": object{
-				"protocolVersion": "2025-11-25", "clientInfo": object{"name": "ledger", "version": "1"},
-				"capabilities": object{"elicitation": object{}},
-			},
+			"jsonrpc": "2.0", "id": c.id, "method": "initialize", "params": initializeParams,
 		}, nil)
 		if c.tally.repeats(ctx, &out, true) {
 			continue

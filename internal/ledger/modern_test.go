@@ -22,8 +22,9 @@ type modernClient struct {
 
 var _ client = (*modernClient)(nil)
 
-// request makes a request, again if it may.
-func (c *modernClient) request(ctx context.Context, method, name string, params object, harmless bool, take func(message)) reply {
+// envelope returns the header and the params of a request, with what each of them says
+// of its client.
+func (c *modernClient) envelope(method, name string, params object) (http.Header, object) {
 	meta, _ := params["_meta"].(object)
 	if meta == nil {
 		meta = object{}
@@ -41,8 +42,14 @@ func (c *modernClient) request(ctx context.Context, method, name string, params 
 	if name != "" {
 		h.Set("Mcp-Name", name)
 	}
+	return h, params
+}
+
+// request makes a request, again if it may.
+func (c *modernClient) request(ctx context.Context, method, name string, params object, harmless bool, take func(message)) reply {
+	header, params := c.envelope(method, name, params)
 	for {
-		out := send(ctx, http.MethodPost, c.url, h, object{
+		out := send(ctx, http.MethodPost, c.url, header, object{
 			"jsonrpc": "2.0", "id": c.id.Add(1), "method": method, "params": params,
 		}, take)
 		if !c.tally.repeats(ctx, &out, harmless) {

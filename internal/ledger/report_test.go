@@ -30,8 +30,8 @@ func (e *entry) column() string {
 	}
 }
 
-// publish logs the books, and writes them into the file that the flag names.
-func (b *books) publish(took time.Duration) {
+// publish logs the books, and writes them into a file, if it has a name.
+func (b *books) publish(file string, took time.Duration) {
 	b.Helper()
 	count := make(map[string]map[string]int)
 	total := make(map[string]int)
@@ -68,14 +68,14 @@ func (b *books) publish(took time.Duration) {
 			b.Logf("%s (%s) at %s, after %v: %s", e.nonce(), e.kind, e.made.Format(clock), e.ended.Sub(e.made).Round(100*time.Millisecond), why)
 		}
 	}
-	if *report == "" {
+	if file == "" {
 		return
 	}
 	if b.Failed() {
 		b.Log("the books do not balance: no report is written")
 		return
 	}
-	if err := os.WriteFile(*report, []byte(preface+out.String()), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(preface+out.String()), 0o600); err != nil {
 		b.Fatal(err)
 	}
 }

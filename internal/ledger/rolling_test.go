@@ -1,0 +1,58 @@
+//go:build interop
+
+package ledger_test
+
+import (
+	"testing"
+	"time"
+)
+
+// between is the time between two restarts of a rolling one.
+const between = time.Second
+
+// roll restarts every replica, one after another, as an orchestrator does.
+func (b *books) roll() {
+	b.Helper()
+	for i := range b.replicas {
+		b.stop(i)
+		b.start(i)
+		time.Sleep(between)
+	}
+}
+
+// smooth checks that no client has noticed anything: every call made its task, every
+// task came to its own end, and no session was lost.
+func (b *books) smooth() {
+	b.Helper()
+	for _, e := range b.entries {
+		switch {
+		case e.cut != "" || e.refused != "":
+			e.problem("cut or refused: %s%s", e.cut, e.refused)
+		case e.interrupted():
+			e.problem("interrupted, and nobody was killed")
+		}
+	}
+	b.tally.mu.Lock()
+	defer b.tally.mu.Unlock()
+	if n := b.tally.count[sessionLost]; n != 0 {
+		b.Errorf("%d sessions were lost", n)
+	}
+}
+
+// TestRolling: the replicas are told to stop, one after another, and replaced, twice,
+// while tasks run. A client that resumes streams, repeats what does no harm, and comes
+// back after a 503 sees no error: no call is lost or refused, no session ends, no hosted
+// call is interrupted (DESIGN.md §4, promises 5 and 6).
+func TestRolling(t *testing.T) {
+	b := newBooks(t)
+	began := time.Now()
+	wait := b.load(t.Context(), *tasks*3/4, *duration*3/4)
+	for range 2 {
+		b.roll()
+	}
+	wait()
+	b.smooth()
+	b.audit()
+	b.inspect()
+	b.publish("", time.Since(began))
+}
