@@ -90,7 +90,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 	if rec.TaskID == "" {
 		answer, err := m.commitCancel(ctx, r, &rec)
 		if err == nil {
-			m.stopRunning(r.serial)
+			m.stopCall(r, &rec)
 		}
 		return answer, err
 	}

@@ -146,6 +146,7 @@ func New(o Options) (*Manager, error) {
 		answers: make(map[string]*delivery),
 		news:    make(chan string, newsSize),
 	}
+	o.Process.Answer(kindStop, m.stopAsked)
 	if o.Process.Shared() {
 		m.work.Go(m.hearNews)
 		m.work.Go(m.tellNews)

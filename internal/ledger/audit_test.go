@@ -5,6 +5,7 @@ package ledger_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -169,18 +170,26 @@ func (b *books) proxied(e *entry, c *call) {
 // ask asks a backend itself how a task of it has ended.
 func (b *books) ask(ctx context.Context, era string, c *call) (status, said string, err error) {
 	if c.Task == "" {
-		return "", "", fmt.Errorf("made no task of it")
+		return "", "", errors.New("made no task of it")
 	}
 	url := b.backends[era].url + "/audit/mcp"
-	if era == "modern" {
-		direct := &modernClient{tally: newTally(), url: url}
-		out := direct.request(ctx, "tasks/get", c.Task, object{"taskId": c.Task}, false, nil)
-		var task modernTask
-		if err := json.Unmarshal(out.Result, &task); err != nil {
-			return "", "", fmt.Errorf("%s: %w", &out, err)
-		}
-		return task.Status, task.said(), nil
+	switch {
+	case era == "legacy" && c.Status != "":
+		return c.Status, c.Said, nil
+	case era == "legacy":
+		return askLegacy(ctx, url, c)
 	}
+	direct := &modernClient{tally: newTally(), url: url}
+	out := direct.request(ctx, "tasks/get", c.Task, object{"taskId": c.Task}, false, nil)
+	var task modernTask
+	if err := json.Unmarshal(out.Result, &task); err != nil {
+		return "", "", fmt.Errorf("%s: %w", &out, err)
+	}
+	return task.Status, task.said(), nil
+}
+
+// askLegacy asks a legacy backend at url.
+func askLegacy(ctx context.Context, url string, c *call) (status, said string, err error) {
 	h := http.Header{"Mcp-Session-Id": {c.Session}}
 	out := send(ctx, http.MethodPost, url, h, object{"jsonrpc": "2.0", "id": "audit", "method": "tasks/get", "params": object{"taskId": c.Task}}, nil)
 	var task legacyTask

@@ -4,6 +4,7 @@ package ledger_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,6 +43,8 @@ type call struct {
 	// Task is the task that it became, if it became one, in this session of a legacy
 	// backend.
 	Task, Session string
+	// Status and Said are how the task had ended when its session was ended.
+	Status, Said string
 }
 
 // journal is what a backend was asked.
@@ -54,6 +57,7 @@ type journal struct {
 // backend is a demo server that keeps a journal.
 type backend struct {
 	server http.Handler
+	url    string
 
 	mu sync.Mutex
 	journal
@@ -76,7 +80,8 @@ func serveBackend(era string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/journal", b.tell)
 	mux.HandleFunc("/{process}/mcp", b.serve)
-	_, _ = fmt.Fprintf(os.Stdout, "http://%s\n", l.Addr())
+	b.url = "http://" + l.Addr().String()
+	_, _ = fmt.Fprintln(os.Stdout, b.url)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	_, _ = fmt.Fprintln(os.Stderr, "backend:", server.Serve(l))
 }
@@ -110,6 +115,9 @@ func (b *backend) serve(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var m heard
 	_ = json.Unmarshal(body, &m) // what it cannot read, the server refuses
+	if r.Method == http.MethodDelete {
+		b.conclude(r.Header.Get("Mcp-Session-Id"))
+	}
 	if m.Method != "tools/call" {
 		b.server.ServeHTTP(w, r)
 		b.answered(m)
@@ -132,6 +140,27 @@ func (b *backend) serve(w http.ResponseWriter, r *http.Request) {
 	defer b.mu.Unlock()
 	c.Ended, c.Left = time.Now(), r.Context().Err() != nil || out.failed
 	c.Task = createdTask(out.text.Bytes())
+}
+
+// conclude takes note of how the tasks of a session have ended that is about to end.
+func (b *backend) conclude(session string) {
+	b.mu.Lock()
+	var calls []*call
+	for _, c := range b.Calls {
+		if c.Session == session && c.Task != "" {
+			calls = append(calls, c)
+		}
+	}
+	b.mu.Unlock()
+	for _, c := range calls {
+		status, said, err := askLegacy(context.Background(), b.url+"/audit/mcp", c)
+		if err != nil {
+			said = err.Error()
+		}
+		b.mu.Lock()
+		c.Status, c.Said = status, said
+		b.mu.Unlock()
+	}
 }
 
 // answered takes note of the answers in a message.

@@ -138,6 +138,12 @@ func newFleet(t *testing.T) *fleet {
 		T: t, dir: t.TempDir(), backends: make(map[string]*process), lives: make(map[string]*life),
 		secrets: []string{"the-first-secret-of-the-fleet"}, balancer: balance.New(),
 	}
+	if *logs != "" {
+		f.dir = filepath.Join(*logs, t.Name())
+		if err := os.MkdirAll(f.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f.redis = redistest.Start(t, redistest.Options{Fsync: "always"})
 	self, err := os.Executable()
 	if err != nil {

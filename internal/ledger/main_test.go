@@ -18,6 +18,7 @@ var (
 	duration = flag.Duration("duration", 20*time.Second, "how long TestLedger goes on making them")
 	killing  = flag.Duration("kill", 8*time.Second, "how often TestLedger kills a replica")
 	outage   = flag.Duration("outage", 5*time.Second, "how long TestOutage keeps Redis away")
+	logs     = flag.String("logs", "", "the directory in which the logs of all processes stay")
 	report   = flag.String("report", "", "the file into which TestLedger writes its books")
 )
 
