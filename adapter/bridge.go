@@ -72,6 +72,7 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
+	access access
 	store  state.Store
 	tasks  *task.Manager
 	watch  *watch.Watcher
@@ -117,6 +118,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
+	b.buildAccess(backends)
 	return errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends))
 }
 
@@ -173,9 +175,9 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
 	b.legacy = legacy.New(legacy.Options{
-		Crossing: bridge.NewEras(bridge.ErasOptions{
+		Crossing: &ownCredentials{closed: b.closed(), Crossing: bridge.NewEras(bridge.ErasOptions{
 			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
-		}),
+		})},
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
@@ -229,7 +231,7 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
@@ -264,6 +266,7 @@ func pumpTimes(t config.Times) pump.Times {
 // and Origin.
 func (b *Bridge) Register(routes gin.IRouter) {
 	for _, face := range b.faces() {
+		face.public = b.publicURL(nil)
 		face.routes(routes.Group("", b.guard(face).Check))
 	}
 }
