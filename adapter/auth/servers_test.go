@@ -94,14 +94,16 @@ func TestServers(t *testing.T) {
 		pages    map[string]http.HandlerFunc
 		want     []string
 	}{
-		"nowhere":                        {endpoint, nil, nil},
-		"at its path":                    {endpoint, map[string]http.HandlerFunc{deep: names("https://id.example"), root: names("https://other.example")}, []string{"https://id.example"}},
-		"at its host":                    {endpoint, map[string]http.HandlerFunc{root: names("https://id.example", "https://two.example")}, []string{"https://id.example", "https://two.example"}},
-		"without a path":                 {"http://backend.example/", map[string]http.HandlerFunc{root: names("https://id.example")}, []string{"https://id.example"}},
-		"where its challenge points":     {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer error="x", resource_metadata="http://backend.example/meta"`), "/meta": names("https://id.example")}, []string{"https://id.example"}},
-		"where a foreign host is":        {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer resource_metadata="http://evil.example/meta"`), "/meta": names("https://id.example")}, nil},
-		"where another scheme is":        {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer resource_metadata="file://backend.example/meta"`)}, nil},
-		"behind a redirect":              {endpoint, map[string]http.HandlerFunc{deep: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://evil.example/meta", http.StatusFound) }, "/meta": names("https://evil.example")}, nil},
+		"nowhere":                    {endpoint, nil, nil},
+		"at its path":                {endpoint, map[string]http.HandlerFunc{deep: names("https://id.example"), root: names("https://other.example")}, []string{"https://id.example"}},
+		"at its host":                {endpoint, map[string]http.HandlerFunc{root: names("https://id.example", "https://two.example")}, []string{"https://id.example", "https://two.example"}},
+		"without a path":             {"http://backend.example/", map[string]http.HandlerFunc{root: names("https://id.example")}, []string{"https://id.example"}},
+		"where its challenge points": {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer error="x", resource_metadata="http://backend.example/meta"`), "/meta": names("https://id.example")}, []string{"https://id.example"}},
+		"where a foreign host is":    {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer resource_metadata="http://evil.example/meta"`), "/meta": names("https://id.example")}, nil},
+		"where another scheme is":    {endpoint, map[string]http.HandlerFunc{"/mcp": challenge(`Bearer resource_metadata="file://backend.example/meta"`)}, nil},
+		"behind a redirect": {endpoint, map[string]http.HandlerFunc{deep: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://evil.example/meta", http.StatusFound)
+		}, "/meta": names("https://evil.example")}, nil},
 		"as its own server (2025-03-26)": {endpoint, map[string]http.HandlerFunc{server: page(`{"issuer":"http://127.0.0.1:9"}`)}, []string{"http://127.0.0.1:9"}},
 		"not as a nameless server":       {endpoint, map[string]http.HandlerFunc{server: page(`{}`)}, nil},
 		"not one without TLS":            {endpoint, map[string]http.HandlerFunc{deep: names("http://id.example")}, nil},
