@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,8 +50,10 @@ func TestCredentials(t *testing.T) {
 					hosts[name] = newBackendHost(t, e)
 				}
 				target := newBackendHost(t, e)
+				var turn atomic.Int64
 				hosts["away"].refuses(func(w http.ResponseWriter, r *http.Request) {
-					http.Redirect(w, r, target.URL+"/mcp", http.StatusTemporaryRedirect)
+					kinds := []int{http.StatusFound, http.StatusSeeOther, http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
+					http.Redirect(w, r, target.URL+"/mcp", kinds[int(turn.Add(1))%len(kinds)])
 				})
 				s := newSite(t, settings+`backends:
   plain: {url: `+hosts["plain"].URL+`/mcp}
