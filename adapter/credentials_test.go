@@ -23,13 +23,13 @@ func (s *site) use(backend string, header ...string) {
 		s.ask("legacy", backend, session, method, header...)
 	}
 	call := append(posting(), "Mcp-Session-Id", session)
-	s.do(http.MethodPost, "/legacy/"+backend, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"},"task":{}}}`, append(call, header...)...)
+	s.do(http.MethodPost, "/legacy/"+backend, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":3},"task":{}}}`, append(call, header...)...)
 	s.do(http.MethodDelete, "/legacy/"+backend, "", append([]string{"Mcp-Session-Id", session}, header...)...)
 	for _, method := range []string{"server/discover", "tools/list", "prompts/list"} {
 		s.ask("modern", backend, "", method, header...)
 	}
-	s.do(http.MethodPost, "/modern/"+backend, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"},"_meta":`+string(clientMeta(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`))+`}}`,
-		append(append(posting(), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "echo"), header...)...)
+	s.do(http.MethodPost, "/modern/"+backend, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"a":2,"b":3},"_meta":`+string(clientMeta(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`))+`}}`,
+		append(append(posting(), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "add"), header...)...)
 }
 
 // TestCredentials: a caller's credential goes to the backend of its route, if that is
