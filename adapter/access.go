@@ -217,6 +217,15 @@ func (o *ownCredentials) Request(ctx context.Context, x *port.Exchange) port.Out
 	return out
 }
 
+// Answer implements [port.Crossing].
+func (o *ownCredentials) Answer(ctx context.Context, x *port.Exchange) error {
+	err := o.Crossing.Answer(ctx, x)
+	if o.closed[x.Backend] && edge.Refused(err).Status != 0 {
+		return &port.UpstreamError{Op: "answer", Status: http.StatusBadGateway, Sent: true, Err: err}
+	}
+	return err
+}
+
 // ownParams checks parameters for such callers.
 type ownParams struct {
 	port.ParamChecker
