@@ -61,7 +61,7 @@ func TestIncurable(t *testing.T) {
 			}
 			// The face has to know that it is the backend that did not take an answer.
 			var upstream *port.UpstreamError
-			if err := crossing.Answer(t.Context(), x); tt.backend == "static" && tt.err != error(own) && (!errors.As(err, &upstream) || upstream.Status < http.StatusInternalServerError) {
+			if err := crossing.Answer(t.Context(), x); tt.backend == "static" && !errors.Is(tt.err, own) && (!errors.As(err, &upstream) || upstream.Status < http.StatusInternalServerError) {
 				t.Errorf("an answer: %v", err)
 			}
 		})
