@@ -76,6 +76,7 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
+	access access
 	store  state.Store
 	owned  bool // the store is closed with the bridge
 	shared bool // others may use the store at the same time
@@ -127,15 +128,25 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
+	b.buildAccess(backends)
 	if err := errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends)); err != nil {
 		return err
 	}
+	faces := b.faces()
+	for _, face := range faces {
+		face.public = b.publicURL(nil)
+	}
+	b.servePeers(faces)
+	return nil
+}
+
+// servePeers serves what other processes pass on. Host and Origin were checked there.
+func (b *Bridge) servePeers(faces []*face) {
 	engine := newEngine()
-	for _, face := range b.faces() {
-		face.routes(engine) // a request that another process passes on was checked there
+	for _, f := range faces {
+		f.routes(engine)
 	}
 	b.peers.Serve(engine)
-	return nil
 }
 
 // buildLegacy connects the parts behind the legacy face. Tasks and subscriptions
@@ -191,9 +202,9 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
 	b.legacy = legacy.New(legacy.Options{
-		Crossing: bridge.NewEras(bridge.ErasOptions{
+		Crossing: &ownCredentials{closed: b.closed(), Crossing: bridge.NewEras(bridge.ErasOptions{
 			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
-		}),
+		})},
 		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
@@ -247,7 +258,7 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
@@ -282,6 +293,7 @@ func pumpTimes(t config.Times) pump.Times {
 // and Origin.
 func (b *Bridge) Register(routes gin.IRouter) {
 	for _, face := range b.faces() {
+		face.public = b.publicURL(nil)
 		face.routes(routes.Group("", b.guard(face).Check))
 	}
 }

@@ -116,7 +116,7 @@ func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
 	}
 	// A session that began without a credential belongs to whoever knows its
 	// id, also after a backend has asked that client to authenticate.
-	if s.Backend != backend || s.Principal != "" && s.Principal != edge.Principal(f.Keys, c.GetHeader("Authorization")) {
+	if s.Backend != backend || s.Principal != "" && s.Principal != edge.Principal(c, f.Keys) {
 		return nil, errUnknownSession
 	}
 	return s, f.touch(c.Request.Context(), s)
@@ -194,7 +194,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	return &session{
 		id: id, key: f.sessionKey(id),
 		record: record{
-			Backend: backend, Home: f.Peers.ID(), Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: c.RemoteIP(),
+			Backend: backend, Home: f.Peers.ID(), Principal: edge.Principal(c, f.Keys), Address: c.RemoteIP(),
 		},
 	}, nil
 }

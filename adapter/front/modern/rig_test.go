@@ -170,6 +170,7 @@ func engine(face *modern.Face) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
+	e.Use(verified)
 	face.Register(e, "/modern/"+backend, modern.Route{Backend: backend})
 	face.Register(e, "/modern/strict", modern.Route{Backend: "strict", StrictTaskNames: true})
 	return e
