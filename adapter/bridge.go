@@ -135,7 +135,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
-	desk, err := ask.NewDesk(b.env, keys)
+	desk, err := ask.NewDesk(b.env)
 	if err != nil {
 		return fmt.Errorf("questions: %w", err)
 	}
@@ -174,7 +174,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	}
 	b.legacy = legacy.New(legacy.Options{
 		Crossing: bridge.NewEras(bridge.ErasOptions{
-			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
+			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owners),
 		}),
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
@@ -208,14 +208,14 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("rounds: %w", err)
 	}
 	b.pump, err = pump.New(pump.Options{
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
-		Sessions: bridge.NewLender(clients, b.tasks.Owner), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
+		Sessions: bridge.NewLender(clients, b.tasks.Owners), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
 	})
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
 		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
 	})
 	if err != nil {
@@ -229,7 +229,7 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: eras, Params: eras, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,

@@ -75,9 +75,11 @@ type DowngradeOptions struct {
 	Tasks    *pump.Manager
 	Env      env.Env
 	Logger   *slog.Logger
-	// Owner returns the keyed hash of a caller's principal.
-	Owner func(caller port.Caller) string
-	Times Times
+	// Owners returns the keyed hashes of a caller's principal, the current one first:
+	// what was sealed under another before secrets were rotated is the caller's all the
+	// same.
+	Owners func(caller port.Caller) []string
+	Times  Times
 }
 
 // bridgeInfo is who the bridge says it is where a client has not said who it is
@@ -99,10 +101,10 @@ func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Cal
 
 // leaseOptions describe the sessions on which a caller is served.
 func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOptions, error) {
-	return leaseOptions(b, caller, d.owner)
+	return leaseOptions(b, caller, d.owners)
 }
 
-func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) string) (LeaseOptions, error) {
+func leaseOptions(b *LegacyBackend, caller port.Caller, owners func(port.Caller) []string) (LeaseOptions, error) {
 	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
 	if err != nil {
 		return LeaseOptions{}, err
@@ -119,7 +121,7 @@ func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) 
 		o.Hello.ClientInfo = bridgeInfo
 	}
 	if caller.Principal != "" {
-		o.Owner = owner(caller)
+		o.Owner = owners(caller)[0]
 	}
 	return o, nil
 }
@@ -154,7 +156,8 @@ func (d *Downgrade) binding(x *port.Exchange) park.Binding {
 	}
 	b := park.Binding{Backend: x.Backend, Digest: hex.EncodeToString(sum.Sum(nil))}
 	if x.Caller.Principal != "" {
-		b.Owner = d.owner(x.Caller)
+		all := d.owners(x.Caller)
+		b.Owner, b.Former = all[0], all[1:]
 	}
 	return b
 }

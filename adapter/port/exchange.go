@@ -12,7 +12,8 @@ type Caller struct {
 	// Session is the face's session id, or empty where the era has none.
 	Session string
 	// Principal is the opaque owner of tasks, sessions and cursors; equal
-	// principals are the same owner. It is never empty on the legacy face, and
+	// principals are the same owner, whatever secrets there are. It is for memory
+	// only: what is stored is a keyed hash of it. It is never empty on the legacy face, and
 	// empty for an anonymous caller of the modern one.
 	Principal string
 	// Version is the protocol revision negotiated with the client.

@@ -1,21 +1,22 @@
 package edge
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/http"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 )
 
-// Principal names the owner behind a credential, or returns "" without one. The
-// name tells nothing of the credential.
-func Principal(keys *seal.Keys, authorization string) string {
+// Principal names the owner behind a credential, or returns "" without one. The name
+// is the same whatever secrets there are. It is for memory only: somebody could try
+// passwords on it, so that what is stored or told is a keyed hash of it.
+func Principal(authorization string) string {
 	if authorization == "" {
 		return ""
 	}
-	sum := keys.Hash("credential", []byte(authorization))
+	sum := sha256.Sum256([]byte("credential\x00" + authorization))
 	return "credential:" + hex.EncodeToString(sum[:])
 }
 
