@@ -78,6 +78,8 @@ type Bridge struct {
 	lot    *park.Lot
 	pump   *pump.Manager
 	down   *bridge.Downgrade
+	prover *prover
+	proven []*bridge.Proven
 	pass   *bridge.PassLegacy
 	pools  []*pool.Pool
 	legacy *legacy.Face
@@ -117,6 +119,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
+	b.prover = b.newProver(backends)
 	return errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends))
 }
 
@@ -135,6 +138,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
+	b.prover.modern = modern
 	desk, err := ask.NewDesk(b.env)
 	if err != nil {
 		return fmt.Errorf("questions: %w", err)
@@ -174,9 +178,9 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	}
 	b.legacy = legacy.New(legacy.Options{
 		Crossing: bridge.NewEras(bridge.ErasOptions{
-			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owners),
+			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: b.guarded(hub.wrap(upgrade, b.tasks.Owners)),
 		}),
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Prove: b.prover.Require,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
@@ -185,6 +189,13 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
 	})
 	return nil
+}
+
+// guarded keeps what the bridge holds from whom it was not proven to belong to.
+func (b *Bridge) guarded(c port.Crossing) *bridge.Proven {
+	p := bridge.NewProven(c, b.prover)
+	b.proven = append(b.proven, p)
+	return p
 }
 
 // The waits of parked calls that are nobody's to choose (B-P1, B-P4).
@@ -225,8 +236,9 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
+	across := b.guarded(b.down)
 	eras := bridge.NewEras(bridge.ErasOptions{
-		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
+		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: across, OwnParams: pass, AcrossParams: across,
 	})
 	b.modern = modern.New(modern.Options{
 		Crossing: eras, Params: eras, Env: b.env, Logger: b.logger,
@@ -277,6 +289,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 	}
 	if b.modern != nil {
 		errs = append(errs, b.modern.Close(ctx))
+	}
+	for _, p := range b.proven {
+		errs = append(errs, p.Close(ctx))
 	}
 	if b.pump != nil {
 		errs = append(errs, b.pump.Close(ctx))

@@ -10,6 +10,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -97,6 +98,29 @@ func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Cal
 	}
 	o.Exclusive = exclusive
 	return b.Lease(ctx, o)
+}
+
+// Show shows a caller's credential to a backend: with a ping, on a session that it has
+// been given to, unless one has to be opened, which shows it as well. Enough reports
+// whether that was so.
+func (d *Downgrade) Show(ctx context.Context, backend string, caller port.Caller, enough func() bool) error {
+	b := d.backends[backend]
+	if b == nil {
+		return errNoBackend
+	}
+	if caller.Version != ext2026.Version { // what it says of itself is of the other era
+		caller.ClientInfo, caller.Capabilities = "", "{}"
+	}
+	lease, err := d.lease(ctx, b, caller, false)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	if enough() {
+		return nil
+	}
+	_, err = lease.Do(ctx, port.SessionCall{Method: legacy2025.MethodPing, Params: "{}", Authorization: b.Authorization(caller)})
+	return err
 }
 
 // leaseOptions describe the sessions on which a caller is served.

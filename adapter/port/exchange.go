@@ -13,8 +13,8 @@ type Caller struct {
 	Session string
 	// Principal is the opaque owner of tasks, sessions and cursors; equal
 	// principals are the same owner, whatever secrets there are. It is for memory
-	// only: what is stored is a keyed hash of it. It is never empty on the legacy face, and
-	// empty for an anonymous caller of the modern one.
+	// only: what is stored is a keyed hash of it. It is never empty on the legacy
+	// face, and empty for an anonymous caller of the modern one.
 	Principal string
 	// Version is the protocol revision negotiated with the client.
 	Version string
@@ -33,6 +33,9 @@ type Caller struct {
 	// Authorization is the value of the client's Authorization header, or empty.
 	// It may go to the exchange's backend and nowhere else.
 	Authorization string
+	// Verified is true when the bridge itself has verified who the caller is: no
+	// backend has to accept the credential before the caller gets what is its own.
+	Verified bool
 }
 
 // Exchange is one message of a client, on its way to a backend.

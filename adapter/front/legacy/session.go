@@ -237,7 +237,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 // delete serves DELETE (A-L11).
 func (f *Face) delete(c *gin.Context, backend string) {
 	s, ok := f.admit(c, backend, "")
-	if !ok {
+	if !ok || !f.proven(c, s) {
 		return
 	}
 	if err := f.Store.Delete(context.WithoutCancel(c.Request.Context()), s.key, state.Always); err != nil {
