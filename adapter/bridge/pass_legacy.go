@@ -177,6 +177,17 @@ func (p *PassLegacy) sealTicket(backend string, caller port.Caller, t port.Ticke
 	return p.o.Keys.Seal(ticketPurpose(backend, caller), f.Bytes())
 }
 
+// renew has a ticket kept under the newest secret: the session may outlive the one that it
+// is under.
+func (p *PassLegacy) renew(backend string, caller port.Caller, t port.Ticket, tie *port.Tie) {
+	if p.o.Keys.Newest(caller.Kept) || tie.Renew == nil {
+		return
+	}
+	if kept, err := p.sealTicket(backend, caller, t); err == nil {
+		tie.Renew(kept)
+	}
+}
+
 func (p *PassLegacy) openTicket(backend string, caller port.Caller) (port.Ticket, bool) {
 	plain, err := p.o.Keys.Open(ticketPurpose(backend, caller), caller.Kept)
 	if err != nil {

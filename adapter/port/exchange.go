@@ -71,6 +71,9 @@ type Tie struct {
 	// told of with [Crossing.EndSession], and its notifications/cancelled reach
 	// [Crossing.Notification] before the exchange ends.
 	Keep func(data string)
+	// Renew has other data kept in place of what is. It may be called at any time, does
+	// not block, and may fail; it is nil on the exchange that opens the session.
+	Renew func(data string)
 	// Over is closed when this process lets go of the session, which may live on
 	// in others.
 	Over <-chan struct{}

@@ -114,6 +114,13 @@ func (k *Keys) Open(purpose, token string) ([]byte, error) {
 	return nil, ErrInvalid
 }
 
+// Newest reports whether a token was made with the newest secret, if it opens at all:
+// another has to be made in its place before its secret goes.
+func (k *Keys) Newest(token string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	return err == nil && len(raw) >= headSize && [keyIDSize]byte(raw[1:]) == k.all[0].id
+}
+
 // additional is what a token authenticates without carrying it: the version, so
 // that no later format can be passed off as this one or the reverse, and the
 // purpose.

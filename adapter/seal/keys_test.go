@@ -96,6 +96,9 @@ func TestKeyRotation(t *testing.T) {
 	wantOpen(t, current, "handle", fromBoth, "2") // the first secret seals
 	wantInvalid(t, old, "handle", fromBoth)
 	wantInvalid(t, current, "handle", fromOld)
+	if both.Newest(fromOld) || !both.Newest(fromBoth) || !old.Newest(fromOld) || both.Newest("") || both.Newest("!") {
+		t.Error("which secret is the newest is not told right")
+	}
 }
 
 func TestPurposesAreApart(t *testing.T) {

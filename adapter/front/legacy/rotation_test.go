@@ -3,6 +3,7 @@ package legacy_test
 import (
 	"bytes"
 	"crypto/rand"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -61,5 +62,26 @@ func TestSessionsSurviveARotation(t *testing.T) {
 		}
 		unused := r.rotated("3").open("Authorization: Bearer a")
 		wantError(t, r.rotated("4").post(unused, call("1", "tools/list"), "Authorization: Bearer a"), http.StatusNotFound, unknownSession)
+	})
+}
+
+// TestAnOpenStreamSurvivesARotation: so does a session whose client only listens.
+func TestAnOpenStreamSurvivesARotation(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		const credential = "Authorization: Bearer a"
+		id := r.rotated("1").open(credential)
+		both := r.rotated("2", "1")
+		get := both.stream(http.MethodGet, id, "", credential)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = io.Copy(io.Discard, get.resp.Body)
+		}()
+		time.Sleep(idle)
+		if a := r.rotated("2").post(id, call("1", "tools/list"), credential); a.status != http.StatusOK {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		get.hangUp()
+		<-done
 	})
 }

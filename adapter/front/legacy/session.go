@@ -210,12 +210,18 @@ func (f *Face) touch(ctx context.Context, s *session) error {
 	if now.Sub(time.UnixMilli(s.Seen)) < f.beatTime() {
 		return nil
 	}
-	return f.update(ctx, s, func(r *record) {
-		r.Seen = now.UnixMilli()
+	return f.update(ctx, s, f.seen(s))
+}
+
+// seen is the change of a session that is in use: what has been written under another
+// secret is under the newest one from now on.
+func (f *Face) seen(s *session) func(r *record) {
+	return func(r *record) {
+		r.Seen = f.Env.Now().UnixMilli()
 		if s.principal != "" {
 			r.Owner = f.owners(s.principal)[0]
 		}
-	})
+	}
 }
 
 // newSession mints a session for a client that is initializing.
