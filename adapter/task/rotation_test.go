@@ -3,6 +3,7 @@ package task_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,17 +21,22 @@ const (
 // rotate starts the process anew with other secrets, current first.
 func (w *world) rotate(secrets ...string) {
 	w.Helper()
+	w.stop()
+	w.keys = keysOf(w.T, secrets...)
+	w.start()
+}
+
+func keysOf(t *testing.T, secrets ...string) *seal.Keys {
+	t.Helper()
 	raw := make([][]byte, len(secrets))
 	for i, secret := range secrets {
 		raw[i] = []byte(secret)
 	}
 	keys, err := seal.New(raw, env.System().Random())
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
-	w.stop()
-	w.keys = keys
-	w.start()
+	return keys
 }
 
 // rotation is how secrets are replaced: each step is a restart.
@@ -130,4 +136,74 @@ func TestEventsOverRotation(t *testing.T) {
 			w.Errorf("left: %s", page.Tasks)
 		}
 	})
+}
+
+// TestReplicasOfARotation: while a rotation goes through the replicas of a bridge, each
+// pair of neighbours works on what the other has made, under load; what one has sealed
+// with a secret that the other does not know yet is unknown there, and not harmed.
+func TestReplicasOfARotation(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		one, two []string
+		both     bool
+	}{
+		{"the new secret is made known", rotation[0], rotation[1], true},
+		{"the new secret is used", rotation[1], rotation[2], true},
+		{"the old secret goes", rotation[2], rotation[3], true}, // what was made before is over by then
+		{"in two steps", rotation[0], rotation[2], false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.rotate(tt.one...)
+				one := w.Manager
+				keys := w.keys
+				w.keys = keysOf(w.T, tt.two...)
+				two := w.another()
+				w.keys = keys
+				defer w.close(two)
+				secrets := map[*task.Manager][]string{one: tt.one, two: tt.two}
+				var wg sync.WaitGroup
+				var mu sync.Mutex
+				made := map[*task.Manager][]string{}
+				for i, m := range []*task.Manager{one, two, one, two, one, two} {
+					wg.Go(func() {
+						for range 5 {
+							out, err := m.Create(w.Context(), call(0, task.Ending{Result: someResult}))
+							if err != nil {
+								w.Errorf("replica %d: %v", i%2, err)
+								return
+							}
+							h := created(w.T, out).ID
+							mu.Lock()
+							made[m] = append(made[m], h)
+							mu.Unlock()
+							for _, m := range []*task.Manager{one, two} {
+								_, _ = m.Get(w.Context(), backendName, alice, h, nil)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				for _, m := range []*task.Manager{one, two} {
+					for maker, handles := range made {
+						for _, h := range handles {
+							_, err := m.Get(w.Context(), backendName, alice, h, nil)
+							if known := slices.Contains(secrets[m], secrets[maker][0]); (err == nil) != known || !known && tt.both {
+								w.Errorf("a task made with %q, with %q: %v", secrets[maker], secrets[m], err)
+							}
+						}
+					}
+				}
+				// Once both know the secrets of both, everything is there.
+				w.keys = keysOf(w.T, secondSecret, firstSecret)
+				last := w.another()
+				defer w.close(last)
+				page, err := last.List(w.Context(), backendName, alice, "", false, 100)
+				if err != nil || len(page.Tasks) != 30 {
+					w.Errorf("%d tasks, %v", len(page.Tasks), err)
+				}
+				w.keys = keys
+			})
+		})
+	}
 }
