@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -265,6 +266,31 @@ func (r *rotating) playRecent(era string) {
 		}
 		r.next()
 	}
+}
+
+// TestConfiguringSecretsLosesNothing: what a store's own secret has sealed opens until its
+// file is taken away.
+func TestConfiguringSecretsLosesNothing(t *testing.T) {
+	t.Parallel()
+	cellOf(t, newRecentDemo(), func(c *eraCell) {
+		o := c.old("Bearer a")
+		handle := o.task("work", `{}`)
+		there := func() bool {
+			return text(o.do("tasks/get", fmt.Sprintf(`{"taskId":%q}`, handle)), "result", "taskId") == handle
+		}
+		c.set = []string{"secrets=" + rotation[0]}
+		c.restart()
+		if !there() {
+			t.Error("configuring a secret has lost a task")
+		}
+		if err := os.Remove(c.dir + "/secret"); err != nil {
+			t.Fatal(err)
+		}
+		c.restart()
+		if there() {
+			t.Error("a secret without its file is accepted")
+		}
+	})
 }
 
 // merge returns headers with another one.

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
-// Principal names the owner behind a credential, or returns "" without one. The name
+// Principal names the owner behind the credential of a request, or returns "" without one. The name
 // is the same whatever secrets there are. It is for memory only: somebody could try
 // passwords on it, so that what is stored or told is a keyed hash of it.
-func Principal(authorization string) string {
+func Principal(c *gin.Context) string {
+	authorization := c.GetHeader("Authorization")
 	if authorization == "" {
 		return ""
 	}

@@ -130,7 +130,7 @@ func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
 	}
 	// A session that began without a credential belongs to whoever knows its
 	// id, also after a backend has asked that client to authenticate.
-	if s.Backend != backend || !f.owns(s, edge.Principal(c.GetHeader("Authorization"))) {
+	if s.Backend != backend || !f.owns(s, edge.Principal(c)) {
 		return nil, errUnknownSession
 	}
 	return s, f.touch(c.Request.Context(), s)
@@ -231,7 +231,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		id: id, key: sessionKey(id), principal: edge.Principal(c.GetHeader("Authorization")),
+		id: id, key: sessionKey(id), principal: edge.Principal(c),
 		record: record{Backend: backend, Address: c.RemoteIP()},
 	}
 	if s.principal != "" {
