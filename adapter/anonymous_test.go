@@ -30,7 +30,7 @@ func (s *census) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Handler.ServeHTTP(w, r)
 }
 
-func (s *census) Close() { s.Handler.(interface{ Close() }).Close() }
+func (s *census) Close() { closeServer(s.Handler) }
 
 // TestAnonymousCallers: what a caller without a credential is given is good for whoever
 // has it; and on a call that can ask no two of them share a session, neither at the same

@@ -67,6 +67,9 @@ func (p *prover) show(ctx context.Context, be *backend, caller port.Caller, enou
 	case err != nil || enough():
 		return err
 	case v.Era == probe.Legacy:
+		if shown, err := p.b.pass.Show(ctx, caller); shown {
+			return err
+		}
 		return p.b.down.Show(ctx, be.cfg.Name, caller, enough)
 	default:
 		return p.modern.Show(ctx, be.cfg.Name, caller)

@@ -42,7 +42,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.Handler.ServeHTTP(w, r)
 }
 
-func (g *gate) Close() { g.Handler.(interface{ Close() }).Close() }
+func (g *gate) Close() { closeServer(g.Handler) }
+
+func closeServer(h http.Handler) {
+	if s, ok := h.(interface{ Close() }); ok {
+		s.Close()
+	}
+}
 
 // answer has a refused with a status, or let in again with 0.
 func (g *gate) answer(status int) {
@@ -137,9 +143,10 @@ func (e *estate) barred(status int) {
 // more, and any other with the cheapest request.
 func TestProofCostsLittle(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ face, era, method, slot, question string }{
-		{"legacy", "modern", "tasks/list", "taskId", "POST server/discover"},
-		{"modern", "legacy", "server/discover", "cursor", "POST ping"},
+	for _, tt := range []struct{ face, era, method, slot, says, question string }{
+		{"legacy", "modern", "tasks/list", "taskId", `"result"`, "POST server/discover"},
+		{"modern", "legacy", "server/discover", "cursor", `"result"`, "POST ping"},
+		{"legacy", "legacy", "GET", "Last-Event-ID", "unknown event", "POST ping"},
 	} {
 		t.Run(tt.face+" face, "+tt.era+" backend", func(t *testing.T) {
 			t.Parallel()
@@ -149,31 +156,31 @@ func TestProofCostsLittle(t *testing.T) {
 				if tt.face == "legacy" {
 					p.session = c.old(p.auth).session
 				}
-				use := func(name string) {
+				use := func(name, says string) {
 					t.Helper()
 					for _, a := range attempts(tt.face) {
 						if a.name == name {
-							if got := p.try(a, "none"); !strings.Contains(got.body, `"result"`) {
+							if got := p.try(a, "none"); !strings.Contains(got.body, says) {
 								t.Errorf("%s: %d %s", name, got.status, got.body)
 							}
 						}
 					}
 				}
-				use("tools/list taskId")
+				use("tools/list taskId", `"result"`)
 				g.questions()
 				for range 5 { // each call proves the credential for what follows
 					time.Sleep(50 * time.Second)
-					use("tools/list taskId")
+					use("tools/list taskId", `"result"`)
 					g.questions()
-					use(tt.method + " " + tt.slot)
+					use(tt.method+" "+tt.slot, tt.says)
 					if asked := g.questions(); len(asked) != 0 {
 						t.Errorf("a busy caller was shown to the backend: %q", asked)
 					}
 				}
 				time.Sleep(2 * time.Minute)
 				g.questions()
-				use(tt.method + " " + tt.slot)
-				use(tt.method + " " + tt.slot)
+				use(tt.method+" "+tt.slot, tt.says)
+				use(tt.method+" "+tt.slot, tt.says)
 				if asked := g.questions(); !slices.Equal(asked, []string{tt.question}) {
 					t.Errorf("asked %q, want %q once", asked, tt.question)
 				}

@@ -240,7 +240,7 @@ func (r *rotating) playRecent(era string) {
 			if got.Get("result").IsObject() != r.accepts(r.step-1) {
 				t.Errorf("with %s, a call that asked: %s", rotation[r.step], got)
 			}
-			c.about("tasks/update", asks, fmt.Sprintf(`,"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"elicitation-1":{"action":"accept","content":{"name":"Ada"}}}`))
+			c.about("tasks/update", asks, `,"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"elicitation-1":{"action":"accept","content":{"name":"Ada"}}}`)
 			time.Sleep(time.Second)
 			if got := c.about("tasks/get", asks, ""); strings.Contains(string(got), "Ada") != r.accepts(r.step-1) {
 				t.Errorf("with %s, a task whose question was answered: %s", rotation[r.step], got)
