@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -109,6 +110,7 @@ func TestTLS(t *testing.T) {
 	}
 	back.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	back.EnableHTTP2 = true
+	back.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // some do not trust it
 	back.StartTLS()
 	t.Cleanup(func() { inner.Close(); back.CloseClientConnections(); back.Close() })
 	put(t, dir, map[string][]byte{"cert.pem": cert, "key.pem": key, "ca.pem": ca.pem})
