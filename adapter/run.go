@@ -125,13 +125,13 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		return nil
 	}
 	var faces []*face
-	for _, shared := range b.addresses() { //nolint:contextcheck // as above
+	for _, shared := range b.addresses() {
 		if err := add(shared[0].cfg.Listen, func(at net.Addr) http.Handler { return b.serving(at, shared) }); err != nil {
 			return listeners, err
 		}
 		faces = append(faces, shared...)
 	}
-	b.servePeers(faces) //nolint:contextcheck // as above
+	b.servePeers(faces)
 	if !b.cfg.Admin.Off {
 		if err := add(b.cfg.Admin.Listen, func(net.Addr) http.Handler { return b.admin() }); err != nil {
 			return listeners, err
