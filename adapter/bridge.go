@@ -79,6 +79,8 @@ type Bridge struct {
 	lot    *park.Lot
 	pump   *pump.Manager
 	down   *bridge.Downgrade
+	prover *prover
+	proven []*bridge.Proven
 	pass   *bridge.PassLegacy
 	pools  []*pool.Pool
 	legacy *legacy.Face
@@ -119,6 +121,7 @@ func (b *Bridge) build(keys *seal.Keys) error {
 		return err
 	}
 	b.buildAccess(backends)
+	b.prover = b.newProver(backends)
 	return errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends))
 }
 
@@ -137,7 +140,8 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
-	desk, err := ask.NewDesk(b.env, keys)
+	b.prover.modern = modern
+	desk, err := ask.NewDesk(b.env)
 	if err != nil {
 		return fmt.Errorf("questions: %w", err)
 	}
@@ -176,9 +180,9 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	}
 	b.legacy = legacy.New(legacy.Options{
 		Crossing: &ownCredentials{closed: b.closed(), Crossing: bridge.NewEras(bridge.ErasOptions{
-			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
+			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: b.guarded(hub.wrap(upgrade, b.tasks.Owners)),
 		})},
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Prove: b.prover.Require,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
@@ -187,6 +191,13 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
 	})
 	return nil
+}
+
+// guarded keeps what the bridge holds from whom it was not proven to belong to.
+func (b *Bridge) guarded(c port.Crossing) *bridge.Proven {
+	p := bridge.NewProven(c, b.prover)
+	b.proven = append(b.proven, p)
+	return p
 }
 
 // The waits of parked calls that are nobody's to choose (B-P1, B-P4).
@@ -210,14 +221,14 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("rounds: %w", err)
 	}
 	b.pump, err = pump.New(pump.Options{
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
-		Sessions: bridge.NewLender(clients, b.tasks.Owner), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
+		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
+		Sessions: bridge.NewLender(clients, b.tasks.Owners), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
 	})
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
 		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
 	})
 	if err != nil {
@@ -227,11 +238,12 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
+	across := b.guarded(b.down)
 	eras := bridge.NewEras(bridge.ErasOptions{
-		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
+		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: across, OwnParams: pass, AcrossParams: across,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
@@ -280,6 +292,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 	}
 	if b.modern != nil {
 		errs = append(errs, b.modern.Close(ctx))
+	}
+	for _, p := range b.proven {
+		errs = append(errs, p.Close(ctx))
 	}
 	if b.pump != nil {
 		errs = append(errs, b.pump.Close(ctx))

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/taskbridge/taskbridge/adapter/config"
 	"github.com/taskbridge/taskbridge/adapter/seal"
@@ -31,19 +33,37 @@ func (b *Bridge) openState(ctx context.Context) (*seal.Keys, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	b.store = store
-	secrets := b.cfg.Secrets
-	if len(secrets) == 0 {
-		secret, err := b.ownSecret(path)
-		if err != nil {
-			return nil, errors.Join(err, store.Close())
-		}
-		secrets = [][]byte{secret}
+	secrets, err := b.secrets(path)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	keys, err := seal.New(secrets, b.env.Random())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("secrets: %w", err), store.Close())
 	}
 	return keys, nil
+}
+
+// secrets returns those that are accepted, current first: the configured ones, and behind
+// them the one that the store had before any was configured, for as long as its file is
+// there.
+func (b *Bridge) secrets(path string) ([][]byte, error) {
+	if len(b.cfg.Secrets) == 0 {
+		secret, err := b.ownSecret(path)
+		return [][]byte{secret}, err
+	}
+	if path == "" {
+		return b.cfg.Secrets, nil
+	}
+	own, err := seal.Load(filepath.Join(filepath.Dir(path), secretFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return b.cfg.Secrets, nil
+	case err != nil:
+		return nil, err
+	default:
+		return append(slices.Clone(b.cfg.Secrets), own), nil
+	}
 }
 
 // ownSecret returns the secret kept beside the store, or one that lasts as long

@@ -13,7 +13,6 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -115,11 +114,7 @@ func want[T any](t *testing.T, what string, want, got T) {
 
 func newDesk(t *testing.T) *ask.Desk {
 	t.Helper()
-	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := ask.NewDesk(env.System(), keys)
+	d, err := ask.NewDesk(env.System())
 	if err != nil {
 		t.Fatal(err)
 	}

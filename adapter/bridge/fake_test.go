@@ -116,7 +116,7 @@ func newRig(t *testing.T) *rig {
 	if r.keys, err = seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random()); err != nil {
 		t.Fatal(err)
 	}
-	if r.desk, err = ask.NewDesk(env.System(), r.keys); err != nil {
+	if r.desk, err = ask.NewDesk(env.System()); err != nil {
 		t.Fatal(err)
 	}
 	r.cross(t, nil)

@@ -371,7 +371,7 @@ func (w *world) start() {
 // another returns one more manager on the same store: another replica.
 func (w *world) another() *task.Manager {
 	w.Helper()
-	desk, err := ask.NewDesk(env.System(), w.keys)
+	desk, err := ask.NewDesk(env.System())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 )
 
 // Access is how the callers of a route make themselves known.
@@ -34,9 +34,14 @@ func access(c *gin.Context) Access {
 	return a
 }
 
+// Verified reports whether the bridge itself has verified who the caller is.
+func Verified(c *gin.Context) bool { return access(c).Principal != "" }
+
 // Principal names the owner behind a request: who was verified, else the owner of the
-// credential, and "" without one. The name tells nothing of the credential.
-func Principal(c *gin.Context, keys *seal.Keys) string {
+// credential, and "" without one. The name is the same whatever secrets there are. It is
+// for memory only: somebody could try passwords on it, so that what is stored or told is
+// a keyed hash of it.
+func Principal(c *gin.Context) string {
 	if verified := access(c).Principal; verified != "" {
 		return verified
 	}
@@ -44,7 +49,7 @@ func Principal(c *gin.Context, keys *seal.Keys) string {
 	if authorization == "" {
 		return ""
 	}
-	sum := keys.Hash("credential", []byte(authorization))
+	sum := sha256.Sum256([]byte("credential\x00" + authorization))
 	return "credential:" + hex.EncodeToString(sum[:])
 }
 

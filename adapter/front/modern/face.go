@@ -11,7 +11,6 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
@@ -20,7 +19,6 @@ type Options struct {
 	Crossing port.Crossing
 	// Params checks what only a backend's tools can tell; usually the crossing.
 	Params port.ParamChecker
-	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
