@@ -105,9 +105,9 @@ func (f *face) metadataURL(backend string) string {
 // gate is passed by the callers of a route: where there is a key set, only by those
 // whose token is good for the route.
 func (b *Bridge) gate(f *face, be *config.Backend) gin.HandlerFunc {
-	open := edge.Access{}
+	route := edge.Access{}
 	if b.protected(be) {
-		open.Metadata = f.metadataURL(be.Name)
+		route.Metadata = f.metadataURL(be.Name)
 	}
 	var audiences []string
 	if b.cfg.Auth.Audience != "" {
@@ -117,7 +117,7 @@ func (b *Bridge) gate(f *face, be *config.Backend) gin.HandlerFunc {
 		audiences = append(audiences, f.resource(be.Name))
 	}
 	return func(c *gin.Context) {
-		edge.SetAccess(c, open)
+		edge.SetAccess(c, route)
 		// What is no method of the face is refused as such, whoever asks.
 		if b.access.verifier == nil || c.Request.Method == http.MethodOptions || !f.serves(c.Request.Method) {
 			return
@@ -127,7 +127,7 @@ func (b *Bridge) gate(f *face, be *config.Backend) gin.HandlerFunc {
 			b.deny(c, err)
 			return
 		}
-		edge.SetAccess(c, edge.Access{Principal: id.Principal(), Metadata: open.Metadata})
+		edge.SetAccess(c, edge.Access{Principal: id.Principal(), Metadata: route.Metadata})
 	}
 }
 
@@ -186,7 +186,11 @@ func (b *Bridge) metadata(ctx context.Context, backend string) (auth.Metadata, e
 	if servers := b.cfg.Auth.AuthorizationServers; len(servers) > 0 {
 		return auth.Metadata{AuthorizationServers: servers}, nil
 	}
-	return b.access.servers[backend].Get(ctx)
+	servers := b.access.servers[backend]
+	if servers == nil {
+		return auth.Metadata{}, auth.ErrNoServers
+	}
+	return servers.Get(ctx)
 }
 
 // closed are the backends that get no credential of their callers: what they say of

@@ -275,7 +275,7 @@ func pumpTimes(t config.Times) pump.Times {
 }
 
 // Register adds the routes of both faces to an engine, behind the checks of Host
-// and Origin.
+// and Origin, and their metadata, if auth.public_url says where they are.
 func (b *Bridge) Register(routes gin.IRouter) {
 	for _, face := range b.faces() {
 		face.public = b.publicURL(nil)
