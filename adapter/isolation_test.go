@@ -54,9 +54,12 @@ func (e *estate) hidden(auth string) {
 		other.session = e.old(auth).session
 	}
 	tried := 0
-	for _, h := range e.holdings {
+	for i, h := range e.holdings {
 		unknown := h.unknown(e.t)
-		for _, a := range attempts(e.face) {
+		for j, a := range attempts(e.face) {
+			if (i+j)%thin != 0 {
+				continue
+			}
 			got := other.try(a, h.value).shown(h.value)
 			for kind, value := range unknown {
 				if want := other.try(a, value).shown(value); got != want {
@@ -69,7 +72,7 @@ func (e *estate) hidden(auth string) {
 			tried++
 		}
 	}
-	if tried < 1000 {
+	if tried < 1000/thin {
 		e.t.Errorf("%d attempts", tried)
 	}
 }

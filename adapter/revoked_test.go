@@ -100,8 +100,11 @@ func TestRevokedReadsNothing(t *testing.T) {
 func (e *estate) barred(status int) {
 	e.t.Helper()
 	told := map[string]bool{} // what was said of the credential, by method
-	for _, h := range e.holdings {
-		for _, a := range attempts(e.face) {
+	for i, h := range e.holdings {
+		for j, a := range attempts(e.face) {
+			if i > 0 && (i+j)%thin != 0 {
+				continue
+			}
 			got := e.try(a, h.value)
 			if a.method != "ping" {
 				for line := range strings.Lines(got.body) {
