@@ -26,9 +26,10 @@ type Options struct {
 	Logger   *slog.Logger
 	Sessions port.SessionLender
 	Dialect  port.SessionTaskDialect
-	// Owner returns the keyed hash of a caller's principal.
-	Owner func(caller port.Caller) string
-	Times Times
+	// Owners returns the keyed hashes under which a caller's tasks may be, at least one;
+	// new tasks are under the first.
+	Owners func(caller port.Caller) []string
+	Times  Times
 }
 
 // Times bound the waits and lifetimes of tasks.
