@@ -25,6 +25,9 @@ const (
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
 	livesFor = time.Second
+	// lingers is how long a process that has stopped goes on saying so: a little longer
+	// than others believe that it lives.
+	lingers = livesFor + livesFor/2
 	// partingTime bounds what is still said while the process stops.
 	partingTime = 5 * time.Second
 )
@@ -48,6 +51,11 @@ type Replica struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
+
+	// announcing is held while the record of presence is written; nothing is written
+	// once it says that the process has stopped.
+	announcing sync.Mutex
+	vanished   bool
 
 	mu      sync.Mutex
 	closed  bool
@@ -104,6 +112,11 @@ func presenceKey(id string) string { return "process/" + id }
 const stopped = "stopped"
 
 func (r *Replica) appear(ctx context.Context) error {
+	r.announcing.Lock()
+	defer r.announcing.Unlock()
+	if r.vanished {
+		return nil
+	}
 	_, err := r.Store.Put(ctx, state.Record{Key: presenceKey(r.id), Expires: r.Env.Now().Add(presenceTTL)}, state.Always)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,6 +130,9 @@ func (r *Replica) appear(ctx context.Context) error {
 }
 
 func (r *Replica) vanish(ctx context.Context) error {
+	r.announcing.Lock()
+	defer r.announcing.Unlock()
+	r.vanished = true
 	_, err := r.Store.Put(ctx, state.Record{
 		Key: presenceKey(r.id), Value: []byte(stopped), Expires: r.Env.Now().Add(stoppedFor),
 	}, state.Always)
@@ -229,8 +245,9 @@ func (r *Replica) sweep(probe bool) {
 	}
 }
 
-// Close takes the process off the record, and ends every exchange. It returns when
-// nothing of it runs any more or ctx is done.
+// Close takes the process off the record, and ends every exchange. For as long as others
+// may believe that it lives, it refuses what they pass on, so that they know that it was
+// not served. It returns when nothing of it runs any more or ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
 	first := !r.closed
@@ -246,12 +263,14 @@ func (r *Replica) Close(ctx context.Context) error {
 	for _, l := range links {
 		l.fail(errStopped)
 	}
-	r.cancel(errStopped)
-	err := env.Join(ctx, &r.work)
-	if !r.Options.Shared {
-		return err
+	var gone error
+	if r.Options.Shared {
+		parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
+		defer cancel()
+		if gone = r.vanish(parting); gone == nil {
+			_ = env.Sleep(parting, r.Env, lingers) // to refuse what comes too late
+		}
 	}
-	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
-	defer cancel()
-	return errors.Join(err, r.vanish(parting))
+	r.cancel(errStopped)
+	return errors.Join(gone, env.Join(ctx, &r.work))
 }

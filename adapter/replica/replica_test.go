@@ -274,6 +274,37 @@ func TestPassGone(t *testing.T) {
 	})
 }
 
+// TestPassToStopping: a process that stops says of what comes too late that it does not
+// serve it, until everybody knows that it has stopped: whoever passed it on may serve it
+// (DESIGN §4.5, a replica leaves without an error).
+func TestPassToStopping(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		pass := func(want error) {
+			t.Helper()
+			w := httptest.NewRecorder()
+			if _, err := p.first.Pass(w, request(t, "hello"), []byte("hello"), p.second.ID()); !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+		}
+		pass(nil) // and the first is sure for a while that the second lives
+		closed := make(chan error, 1)
+		go func() { closed <- p.second.Close(context.WithoutCancel(t.Context())) }()
+		synctest.Wait()
+		for range 20 {
+			pass(replica.ErrGone)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+		if n := p.calls.Load(); n != 1 {
+			t.Errorf("served %d times", n)
+		}
+	})
+}
+
 // TestPassLeave: the server learns that the client has left, though messages get lost.
 func TestPassLeave(t *testing.T) {
 	t.Parallel()

@@ -47,8 +47,11 @@ func (r *Replica) hear(f frame) {
 		l = r.accept(f)
 	}
 	_, served := r.served[f.link]
+	late := l == nil && f.kind == kindRequest && r.closed && !served
 	r.mu.Unlock()
 	switch {
+	case late:
+		r.publish(f.from, &frame{kind: kindRefuse, link: f.link, from: r.id, seq: 1})
 	case l != nil && l.peer != f.from:
 	case f.kind == kindUnknown:
 		if l != nil {
