@@ -59,6 +59,7 @@ type Replica struct {
 
 	mu      sync.Mutex
 	closed  bool
+	known   bool      // others have sent something
 	steady  time.Time // since when every sign of life has been recorded; zero: not
 	handler http.Handler
 	links   map[string]*link     // open exchanges, by id
@@ -246,11 +247,11 @@ func (r *Replica) sweep(probe bool) {
 }
 
 // Close takes the process off the record, and ends every exchange. For as long as others
-// may believe that it lives, it refuses what they pass on, so that they know that it was
-// not served. It returns when nothing of it runs any more or ctx is done.
+// that know it may believe that it lives, it refuses what they pass on, so that they know
+// that it was not served. It returns when nothing of it runs any more or ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
-	first := !r.closed
+	first, known := !r.closed, r.known
 	r.closed = true
 	links := make([]*link, 0, len(r.links))
 	for _, l := range r.links {
@@ -267,7 +268,7 @@ func (r *Replica) Close(ctx context.Context) error {
 	if r.Options.Shared {
 		parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 		defer cancel()
-		if gone = r.vanish(parting); gone == nil {
+		if gone = r.vanish(parting); gone == nil && known {
 			_ = env.Sleep(parting, r.Env, lingers) // to refuse what comes too late
 		}
 	}

@@ -47,6 +47,7 @@ func (r *Replica) hear(f frame) {
 		l = r.accept(f)
 	}
 	_, served := r.served[f.link]
+	r.known = true
 	late := l == nil && f.kind == kindRequest && r.closed && !served
 	r.mu.Unlock()
 	switch {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
-	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
@@ -21,8 +20,6 @@ const (
 	// cancelTime is how long a backend may take to be asked. It is shorter than
 	// cancelPatience, so that nobody else takes the task for free meanwhile.
 	cancelTime = cancelPatience / 2
-	// settlePause is the time between two looks at a cancellation of somebody else.
-	settlePause = 250 * time.Millisecond
 	// cancelMemory is how long a cancellation of a task without a lifetime is
 	// kept at least (A-X1).
 	cancelMemory = 24 * time.Hour
@@ -31,8 +28,8 @@ const (
 var (
 	errBusy        = jsonrpc.NewError(jsonrpc.CodeInternal, "the task keeps changing; try again")
 	errNotAsked    = jsonrpc.NewError(jsonrpc.CodeInternal, "the backend could not be asked to cancel the task")
+	errCancelling  = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Cannot cancel task: it is being cancelled already")
 	errCancelTimed = errors.New("the backend took too long to answer tasks/cancel")
-	errSettleTimed = errors.New("another cancellation took too long")
 )
 
 // Cancel serves tasks/cancel by the algorithm of §4.9: the task is cancelled for
@@ -53,11 +50,10 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 			return "", err
 		case rec.Final:
 			return "", m.alreadyOver(r, &rec)
-		case m.cancelling(ctx, &rec):
-			if err := m.settled(ctx, r); err != nil {
+		case m.cancelling(ctx, r, &rec):
+			if err := m.second(ctx, r, &rec); err != nil {
 				return "", err
 			}
-			continue
 		}
 		answer, err := m.cancelTask(ctx, r, caller, rec)
 		if !errors.Is(err, state.ErrConflict) {
@@ -67,19 +63,58 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 	return "", errBusy
 }
 
-// settled waits for the end of a cancellation that is under way already, so that who
-// comes second is told what has become of the task (step 4), or cancels it after all.
-func (m *Manager) settled(ctx context.Context, r ref) error {
-	ctx, cancel := m.bind(ctx, cancelPatience, errSettleTimed)
-	defer cancel()
-	for {
-		if err := env.Sleep(ctx, m.Env, m.jitter(settlePause)); err != nil {
-			return err
-		}
-		if rec, err := m.load(ctx, r); err != nil || !m.cancelling(ctx, &rec) {
-			return err
+// kindCancelling is the kind of question whether a process is cancelling a task.
+const kindCancelling = "task-cancelling"
+
+const cancellingAnswer = "yes"
+
+// second is what a cancellation comes to that finds another one under way: it is too late
+// (step 4), unless the process that was at it is gone, or has failed to say that it gave
+// up. A process that was killed may seem to live for a while: it is asked.
+func (m *Manager) second(ctx context.Context, r ref, rec *record) error {
+	if rec.Canceller == m.Process.ID() {
+		return errCancelling // or it would not count
+	}
+	answer, err := m.Process.Ask(ctx, rec.Canceller, kindCancelling, []byte(r.serial))
+	switch {
+	case err == nil && string(answer) == cancellingAnswer:
+		return errCancelling
+	case err == nil:
+		return nil
+	}
+	if lives, unsure := m.Process.Lives(ctx, rec.Canceller); lives || unsure != nil {
+		return errBusy
+	}
+	return nil
+}
+
+// cancellingAsked answers another process whether this one is cancelling a task.
+func (m *Manager) cancellingAsked(_ context.Context, serial []byte) []byte {
+	if !m.cancels(string(serial)) {
+		return nil
+	}
+	return []byte(cancellingAnswer)
+}
+
+// cancels reports whether this process is cancelling a task.
+func (m *Manager) cancels(serial string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cancelled[serial] > 0
+}
+
+// cancelBegins notes that this process cancels a task, until the returned function is
+// called.
+func (m *Manager) cancelBegins(serial string) (ends func()) {
+	add := func(n int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.cancelled[serial] += n; m.cancelled[serial] == 0 {
+			delete(m.cancelled, serial)
 		}
 	}
+	add(1)
+	return func() { add(-1) }
 }
 
 // cancelTask cancels a task that has not ended. It runs to its end even if the
@@ -94,6 +129,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 		}
 		return answer, err
 	}
+	defer m.cancelBegins(r.serial)()
 	rec.Cancelling, rec.Canceller = m.Env.Now().UnixMilli(), m.Process.ID()
 	if err := m.save(ctx, r, &rec); err != nil {
 		return "", err

@@ -53,7 +53,7 @@ func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, fresh 
 		return rec, nil
 	case rec.Final && rec.TaskID == "":
 		return record{}, ErrUnknown
-	case m.cancelling(ctx, &rec):
+	case m.cancelling(ctx, r, &rec):
 		return rec, nil
 	case rec.TaskID == "":
 		return m.hostedState(ctx, r, rec)
@@ -168,7 +168,7 @@ func (m *Manager) gone(ctx context.Context, r ref, rec record, cause error) (rec
 		if rec, err = m.load(ctx, r); err != nil {
 			return record{}, cause
 		}
-		if m.stands(&rec) || m.cancelling(ctx, &rec) {
+		if m.stands(&rec) || m.cancelling(ctx, r, &rec) {
 			return rec, nil
 		}
 	}
@@ -201,7 +201,7 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 		return record{}, err
 	}
 	for !rec.Final {
-		if m.cancelling(ctx, &rec) {
+		if m.cancelling(ctx, r, &rec) {
 			return rec, nil
 		}
 		next := rec

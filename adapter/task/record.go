@@ -217,9 +217,12 @@ func (m *Manager) over(rec *record) bool { return rec.Final || rec.TaskID == "" 
 func (m *Manager) stands(rec *record) bool { return rec.Final && !m.expired(rec) }
 
 // cancelling reports whether a cancellation is under way, for all anyone knows.
-func (m *Manager) cancelling(ctx context.Context, rec *record) bool {
-	if rec.Cancelling == 0 || m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) >= cancelPatience {
+func (m *Manager) cancelling(ctx context.Context, r ref, rec *record) bool {
+	switch {
+	case rec.Cancelling == 0 || m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) >= cancelPatience:
 		return false
+	case rec.Canceller == m.Process.ID():
+		return m.cancels(r.serial)
 	}
 	lives, err := m.Process.Lives(ctx, rec.Canceller)
 	return lives || err != nil

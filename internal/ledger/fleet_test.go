@@ -223,12 +223,17 @@ func (f *fleet) kill(i int) {
 	r.process.kill()
 }
 
+// drainPause is the time between taking a replica out of the balancer and telling it to
+// stop: requests that the balancer has sent to it must have arrived.
+const drainPause = time.Second
+
 // stop asks a replica to stop, as an orchestrator does: it is taken out of the balancer,
-// and what it serves already it may serve to the end.
+// told a moment later, and what it serves already it may serve to the end.
 func (f *fleet) stop(i int) {
 	f.Helper()
 	r := f.replicas[i]
 	f.balance(i)
+	time.Sleep(drainPause)
 	f.mu.Lock()
 	f.lives[r.name()].asked = time.Now()
 	f.mu.Unlock()

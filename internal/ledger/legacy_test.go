@@ -207,6 +207,8 @@ func (c *legacyClient) cancel(ctx context.Context, e *entry) {
 			return
 		case out.Error != nil && out.Error.Code == -32602 && over(c.get(ctx, e).Status):
 			return // by an earlier attempt of which nothing was heard
+		case out.Error != nil && out.Error.Code == -32602 && strings.Contains(out.Error.Message, "being cancelled"):
+			pause(ctx, again) // by one that is still at it
 		case ctx.Err() == nil:
 			e.problem("tasks/cancel: %s", &out)
 			return

@@ -8,7 +8,7 @@ import (
 )
 
 // between is the time between two restarts of a rolling one.
-const between = time.Second
+const between = time.Second / 2
 
 // roll restarts every replica, one after another, as an orchestrator does.
 func (b *books) roll() {
