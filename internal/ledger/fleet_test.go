@@ -246,6 +246,7 @@ func (f *fleet) stop(i int) {
 		f.Errorf("replica %s does not stop", r.name())
 		r.process.kill()
 	}
+	f.Logf("replica %s told to stop at %s, gone after %v", r.name(), f.lives[r.name()].asked.Format(clock), time.Since(f.lives[r.name()].asked).Round(time.Millisecond))
 	if code := r.process.cmd.ProcessState.ExitCode(); code != 0 {
 		f.Errorf("replica %s has stopped with code %d: %s", r.name(), code, tail(r.process.log))
 	}
