@@ -139,6 +139,8 @@ func (b *books) once(e *entry, calls []*call, answers map[string]int) {
 // ends checks how a task has ended.
 func (b *books) ends(e *entry, calls []*call) {
 	switch {
+	case e.plain && !e.right():
+		e.problem("answered with %q", e.said)
 	case e.handle == "" || e.status == "":
 	case e.cancels && e.status == "cancelled":
 	case e.cancels && !e.interrupted():

@@ -33,7 +33,7 @@ func newStanding(b *books) *standing {
 	s := &standing{books: b, modern: make(map[string]*modernClient), entries: make(map[client]*entry)}
 	for _, r := range []route{{"legacy", "modern"}, {"modern", "modern"}, {"modern", "legacy"}} {
 		c := b.client(r)
-		e := &entry{kind: &kind{face: r.face, era: r.era, tool: "work", cancels: true}, number: 1_000_000 + len(s.entries), client: c}
+		e := &entry{kind: &kind{face: r.face, era: r.era, tool: "work", cancels: true}, number: 100_000 + len(s.entries), client: c}
 		if c.create(b.Context(), e); e.handle == "" {
 			b.Fatalf("%s: %s%s", e.kind, e.cut, e.refused)
 		}

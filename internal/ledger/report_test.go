@@ -12,7 +12,7 @@ import (
 )
 
 // outcomes are the columns of the report.
-var outcomes = []string{"completed", "cancelled", "interrupted", "cut before a handle", "refused", "out of balance"}
+var outcomes = []string{"completed", "cancelled", "interrupted", "without a task", "cut before a handle", "refused", "out of balance"}
 
 // column is where an entry belongs.
 func (e *entry) column() string {
@@ -23,6 +23,8 @@ func (e *entry) column() string {
 		return "cut before a handle"
 	case e.refused != "":
 		return "refused"
+	case e.plain:
+		return "without a task"
 	case e.interrupted():
 		return "interrupted"
 	default:
@@ -123,6 +125,7 @@ Checked for each task, against the journals of the backends and the log of the k
 - its handle answers in the end, and is listed once where the era has a list.
 
 "Cut before a handle" are calls whose client got no answer: it does not repeat them, and they ran once at most. "Refused" are calls
-that were answered with an error, such as those made while Redis was away.
+that were answered with an error, such as those made while Redis was away; slow calls that the bridge could not host then are
+answered "without a task".
 
 `

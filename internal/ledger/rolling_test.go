@@ -28,6 +28,8 @@ func (b *books) smooth() {
 		switch {
 		case e.cut != "" || e.refused != "":
 			e.problem("cut or refused: %s%s", e.cut, e.refused)
+		case e.plain:
+			e.problem("answered without a task")
 		case e.interrupted():
 			e.problem("interrupted, and nobody was killed")
 		}

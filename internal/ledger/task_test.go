@@ -61,6 +61,9 @@ type entry struct {
 	// says why: the call may have been made, or it has been answered with an error.
 	handle, cut, refused string
 
+	// plain says that the call was answered without a task, which is no worse.
+	plain bool
+
 	made, ended  time.Time
 	status, said string // how it has ended: said is the tool's text, or the error's message
 
