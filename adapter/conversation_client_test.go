@@ -24,6 +24,8 @@ const frontURL = "http://127.0.0.1:8720/"
 type client struct {
 	events chan<- struct{}
 	http   *http.Client
+	// via returns what the next request is sent by; nil for http.
+	via func() *http.Client
 
 	mu        sync.Mutex
 	exchanges []*clientExchange
@@ -79,9 +81,13 @@ func (c *client) begin(name string, r *http.Request) *clientExchange {
 	c.mu.Lock()
 	c.exchanges = append(c.exchanges, x)
 	c.mu.Unlock()
+	by := c.http
+	if c.via != nil {
+		by = c.via()
+	}
 	c.work.Go(func() {
 		defer cancel()
-		err := c.read(x, r.WithContext(ctx))
+		err := c.read(by, x, r.WithContext(ctx))
 		x.mu.Lock()
 		x.ended, x.broken = time.Now(), err
 		x.mu.Unlock()
@@ -97,8 +103,8 @@ func (c *client) happened() {
 	}
 }
 
-func (c *client) read(x *clientExchange, r *http.Request) error {
-	resp, err := c.http.Do(r)
+func (c *client) read(by *http.Client, x *clientExchange, r *http.Request) error {
+	resp, err := by.Do(r)
 	if err != nil {
 		return err
 	}

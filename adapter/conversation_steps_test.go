@@ -301,7 +301,7 @@ func (p *player) upstreamHears() {
 	if got := p.sent(a); p.step.Message.Present() || got.Present() {
 		p.match(got)
 	}
-	p.headers(a.header)
+	p.headers(p.unrepeated(a))
 	if p.upstream.legacy != nil {
 		if problem := p.upstream.legacy.check(a, f); problem != "" {
 			p.fail("%s", problem)
@@ -468,7 +468,9 @@ func (p *player) upstreamSays() {
 	if p.upstream.legacy != nil {
 		p.upstream.legacy.said(f, message)
 	}
-	if !a.send(reply{facts: *f, body: body, last: last}) {
+	answer := reply{facts: *f, body: body, last: last}
+	p.upstream.shared.remember(a, answer)
+	if !a.send(answer) {
 		p.fail("%s has ended already", a.id)
 	}
 }

@@ -19,11 +19,13 @@ import (
 type upstream struct {
 	events chan<- struct{} // told of everything that happens
 	legacy *legacyServer   // what a legacy one does by itself; nil for a modern one
+	shared *repeats        // what it says again to other processes; nil if there are none
 
 	mu       sync.Mutex
 	listener *memnet.Listener
 	server   *http.Server
 	served   sync.WaitGroup
+	nodes    map[string]int // processes of the bridge, by the address of a connection
 	arrived  []*arrival // what no step has expected yet
 	open     []*arrival // what some step has
 }
@@ -31,6 +33,7 @@ type upstream struct {
 // arrival is a request of the bridge.
 type arrival struct {
 	id      wire.Value // as the conversation spells it, once a step has expected it
+	node    int        // the process of the bridge
 	http    string     // the method of HTTP
 	host    string
 	header  http.Header
@@ -53,7 +56,7 @@ type reply struct {
 }
 
 func newUpstream(events chan<- struct{}, legacy *legacyServer) *upstream {
-	u := &upstream{events: events, legacy: legacy}
+	u := &upstream{events: events, legacy: legacy, nodes: map[string]int{}}
 	u.up()
 	return u
 }
@@ -78,11 +81,20 @@ func (u *upstream) down() {
 	_ = server.Close()
 }
 
-func (u *upstream) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	u.mu.Lock()
-	listener := u.listener
-	u.mu.Unlock()
-	return listener.Dial(ctx, network, address)
+// dialer returns what connects a process of the bridge.
+func (u *upstream) dialer(node int) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		u.mu.Lock()
+		listener := u.listener
+		u.mu.Unlock()
+		conn, err := listener.Dial(ctx, network, address)
+		if err == nil {
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.nodes[conn.LocalAddr().String()] = node
+		}
+		return conn, err
+	}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -92,8 +104,11 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the bridge has dropped it before it was sent
 	}
 	r.Header.Set("Host", r.Host) // net/http keeps it apart
+	u.mu.Lock()
+	node := u.nodes[r.RemoteAddr]
+	u.mu.Unlock()
 	a := &arrival{
-		http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),
+		node: node, http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),
 		replies: make(chan reply), done: make(chan struct{}),
 	}
 	defer func() {
@@ -132,6 +147,9 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if !auto && u.shared != nil {
+		first, auto = u.shared.serve(a, u.arrived)
+	}
 	if !auto {
 		u.arrived = append(u.arrived, a)
 		return first, false
@@ -144,12 +162,16 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 }
 
 // session names the session that a request of the bridge belongs to. Those that
-// open one are of a session each.
+// open one are of a session each; at a server without sessions, those of a process
+// belong together.
 func (u *upstream) session(a *arrival) string {
 	if a.method() == wire.MethodInitialize {
 		return fmt.Sprintf("opened by %p", a)
 	}
-	return a.host + " " + a.header.Get("Mcp-Session-Id")
+	if session := a.header.Get("Mcp-Session-Id"); session != "" {
+		return a.host + " " + session
+	}
+	return fmt.Sprint(a.host, " of ", a.node)
 }
 
 func (u *upstream) happened() {

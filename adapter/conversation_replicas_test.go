@@ -1,0 +1,263 @@
+package adapter_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/adapter/state/embedded"
+	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/golden"
+	"github.com/taskbridge/taskbridge/internal/golden/conversation"
+	"github.com/taskbridge/taskbridge/internal/golden/goldentest"
+	"github.com/taskbridge/taskbridge/internal/memnet"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// replicas is how many processes a conversation is spread over.
+const replicas = 3
+
+// TestConversationsReplicas plays every conversation against three processes that
+// share a store, each request of the client at another of them (DESIGN.md §4, promise
+// 5). What clients see is what one process says, byte for byte. Servers see the same,
+// but for what each process has to learn for itself: see repeats.
+func TestConversationsReplicas(t *testing.T) {
+	for name, order := range map[string]func(turn int) int{
+		"in turn":   func(turn int) int { return turn % replicas },
+		"at random": func(turn int) int { return rand.New(rand.NewPCG(7, uint64(turn))).IntN(replicas) }, //nolint:gosec // a test's dice
+	} {
+		t.Run(name, func(t *testing.T) {
+			goldentest.Run(t, "../testdata/golden", goldentest.Suite{
+				Dir:    "conversation",
+				Schema: golden.Schema{Inputs: []string{"setup"}, Outputs: []string{"conversation"}},
+				Func: func(t *testing.T, c *goldentest.Case) {
+					text, _ := c.Optional("setup")
+					converse(t, c, text, &spread{order: order})
+				},
+			})
+		})
+	}
+}
+
+// spread says how the requests of a client are spread over processes.
+type spread struct {
+	order    func(turn int) int
+	excepted string // why the conversation cannot pass, or ""
+	turn     int
+}
+
+func (s *spread) excepts() bool { return s != nil && s.excepted != "" }
+
+// fleet is the bridge of a conversation: one process, or several of one store.
+type fleet struct {
+	log   *record
+	store state.Store // that they share; nil for one
+	nodes []*running
+}
+
+// launch starts the bridge. What the client sends goes to front, unless it is spread
+// over several processes.
+func (p *player) launch(front *memnet.Listener) {
+	if p.spread == nil {
+		p.bridge.nodes = []*running{start(p.t, &p.setup, front, p.upstream, p.bridge.log, nil, 0)}
+		return
+	}
+	store, err := embedded.Open(p.t.Context(), embedded.Options{Memory: true, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.bridge.store = store
+	for n := range replicas {
+		p.bridge.nodes = append(p.bridge.nodes, start(p.t, &p.setup, memnet.Listen(), p.upstream, p.bridge.log, store, n))
+	}
+	p.client.via = func() *http.Client {
+		n := p.spread.order(p.spread.turn)
+		p.spread.turn++
+		p.note("(at %d)", n)
+		return p.bridge.nodes[n].http
+	}
+}
+
+// stop begins the shutdown of every process.
+func (f *fleet) stop() {
+	for _, r := range f.nodes {
+		r.stop()
+	}
+}
+
+// drained stops every process and returns how that ended.
+func (f *fleet) drained() (err error) {
+	f.stop()
+	for _, r := range f.nodes {
+		err = errors.Join(err, r.drained())
+	}
+	if f.store != nil {
+		err = errors.Join(err, f.store.Close())
+		f.store = nil
+	}
+	return err
+}
+
+// repeats are what a server says to every process of the bridge as it has said it to
+// one. A conversation shows once what each process learns for itself: what the server
+// is, which tools it has, that a session is open, and a standing stream.
+type repeats struct {
+	script *conversation.Script
+	legacy *legacyServer
+
+	mu    sync.Mutex
+	step  int
+	said  map[string]repeat // what was said last, by what was asked
+	known map[string]int    // which of them a process was told last, by process and what was asked
+	count int
+}
+
+// repeat is an answer that is given again.
+type repeat struct {
+	reply
+	number int
+	node   int
+}
+
+// repeated are the methods that every process may ask a server for once more.
+var repeated = map[string]bool{
+	"server/discover": true, "tools/list": true,
+	wire.MethodInitialize: true, http.MethodGet: true, http.MethodDelete: true,
+}
+
+func newRepeats(script *conversation.Script, legacy *legacyServer) *repeats {
+	return &repeats{script: script, legacy: legacy, said: map[string]repeat{}, known: map[string]int{}}
+}
+
+// at notes where the conversation is.
+func (r *repeats) at(step int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.step = step
+}
+
+// asked is what a request asks for.
+func (a *arrival) asked() string {
+	if a.http != http.MethodPost {
+		return a.http
+	}
+	return a.method()
+}
+
+// kind tells apart what has different answers.
+func (a *arrival) kind() string {
+	return a.asked() + " " + string(wire.Value(a.body).Get("params").Get("cursor"))
+}
+
+// resumes reports whether a request asks for the rest of a stream, which only one
+// process does.
+func (a *arrival) resumes() bool { return a.header.Get("Last-Event-Id") != "" }
+
+// remember keeps what the conversation has the server say to a process.
+func (r *repeats) remember(a *arrival, answer reply) {
+	if r == nil || !repeated[a.asked()] || a.resumes() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count++
+	r.said[a.kind()] = repeat{answer, r.count, a.node}
+	r.known[knows(a)] = r.count
+}
+
+func knows(a *arrival) string { return fmt.Sprintf("%d %s", a.node, a.kind()) }
+
+// expected reports whether the conversation expects a request before the client says
+// something again, beside those that wait.
+func (r *repeats) expected(a *arrival, waiting []*arrival) bool {
+	n := 0
+	for i, step := range r.script.Steps[r.step:] {
+		if i > 0 && step.Leg == conversation.ClientToBridge {
+			break
+		}
+		method, _ := step.Message.Get("method").Text()
+		_, resumes := step.Facts.Header("Last-Event-Id")
+		if step.Leg == conversation.BridgeToUpstream && (method == a.asked() || step.Facts.Method == a.asked()) && !resumes {
+			n++
+		}
+	}
+	for _, other := range waiting {
+		if other.asked() == a.asked() && !other.resumes() {
+			n--
+		}
+	}
+	return n > 0
+}
+
+// serve answers a request that is none of the conversation's.
+func (r *repeats) serve(a *arrival, waiting []*arrival) (reply, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.legacy != nil && a.asked() == "notifications/initialized" {
+		if _, repeats := r.legacy.standsFor(a.header.Get("Mcp-Session-Id")); repeats {
+			a.auto = true
+			return reply{facts: conversation.Facts{Status: http.StatusAccepted}, last: true}, true
+		}
+	}
+	last, found := r.said[a.kind()]
+	if !found || a.resumes() || last.node == a.node || r.known[knows(a)] == last.number || r.expected(a, waiting) {
+		return reply{}, false
+	}
+	r.known[knows(a)] = last.number
+	a.auto = true
+	again := last.reply
+	again.body = rid(again.body, a)
+	if a.asked() == wire.MethodInitialize && r.legacy != nil {
+		again.facts.Headers = nil
+		for _, h := range last.facts.Headers {
+			if h.Name == "Mcp-Session-Id" {
+				h.Value = r.legacy.reopen(h.Value)
+			}
+			again.facts.Headers = append(again.facts.Headers, h)
+		}
+	}
+	return again, true
+}
+
+// unrepeated returns the headers of a request as the conversation spells them: each
+// process has sessions of its own where it shows one.
+func (p *player) unrepeated(a *arrival) http.Header {
+	if p.upstream.shared == nil || p.upstream.legacy == nil {
+		return a.header
+	}
+	got := a.header.Clone()
+	id := got.Get("Mcp-Session-Id")
+	if like, repeats := p.upstream.legacy.standsFor(id); repeats {
+		got.Set("Mcp-Session-Id", like)
+	}
+	for i, h := range p.step.Facts.Headers {
+		if h.Name != "Mcp-Session-Id" || p.m.MatchText(h.Value, got.Get(h.Name)) {
+			continue
+		}
+		if name, ok := strings.CutSuffix(h.Value, ">"); ok {
+			p.step.Facts.Headers = slices.Clone(p.step.Facts.Headers)
+			p.step.Facts.Headers[i].Value = fmt.Sprintf("%s of process %d>", name, a.node)
+		}
+	}
+	return got
+}
+
+// rid is an answer with the id of another request.
+func rid(body string, a *arrival) string {
+	v := wire.Value(body)
+	if !v.Get("id").Present() {
+		return body
+	}
+	member, value := "result", v.Get("result")
+	if !value.Present() {
+		member, value = "error", v.Get("error")
+	}
+	return `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"` + member + `":` + string(value) + `}`
+}
