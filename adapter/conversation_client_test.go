@@ -76,15 +76,15 @@ func newClient(listener *memnet.Listener, events chan<- struct{}) *client {
 
 // begin sends a request and reads its answer in the background.
 func (c *client) begin(name string, r *http.Request) *clientExchange {
+	by := c.http
+	if c.via != nil {
+		by = c.via()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &clientExchange{name: name, get: r.Method == http.MethodGet, cancel: cancel}
 	c.mu.Lock()
 	c.exchanges = append(c.exchanges, x)
 	c.mu.Unlock()
-	by := c.http
-	if c.via != nil {
-		by = c.via()
-	}
 	c.work.Go(func() {
 		defer cancel()
 		err := c.read(by, x, r.WithContext(ctx))
@@ -236,6 +236,13 @@ func (x *clientExchange) end() (ended bool, broken error) {
 	}
 	x.over = true
 	return true, x.broken
+}
+
+// ends is like end, and says nothing.
+func (x *clientExchange) ends() (ended bool, broken error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.messages) == 0 && !x.ended.IsZero(), x.broken
 }
 
 // hangUp drops the exchange.

@@ -110,11 +110,12 @@ func (p *player) fail(format string, args ...any) {
 		}
 	}
 	what := fmt.Sprintf(format, args...)
-	if p.spread.excepts() {
-		p.t.Skip(what)
-	}
 	for _, n := range p.news() {
 		what += "\nnot expected yet: " + n.what
+	}
+	if s := p.spread; s != nil && s.excepted != "" {
+		s.failed = what
+		p.t.SkipNow()
 	}
 	for _, line := range p.bridge.log.lines("") {
 		what += "\nlog: " + line

@@ -3,6 +3,7 @@ package adapter_test
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -29,17 +31,23 @@ const replicas = 3
 // 5). What clients see is what one process says, byte for byte. Servers see the same,
 // but for what each process has to learn for itself: see repeats.
 func TestConversationsReplicas(t *testing.T) {
-	for name, order := range map[string]func(turn int) int{
-		"in turn":   func(turn int) int { return turn % replicas },
-		"at random": func(turn int) int { return rand.New(rand.NewPCG(7, uint64(turn))).IntN(replicas) }, //nolint:gosec // a test's dice
+	for mode, order := range map[string]func(dice *rand.Rand, turn int) int{
+		"in turn":   func(_ *rand.Rand, turn int) int { return turn % replicas },
+		"at random": func(dice *rand.Rand, _ int) int { return dice.IntN(replicas) },
+		"rolling":   func(_ *rand.Rand, turn int) int { return turn % replicas },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			goldentest.Run(t, "../testdata/golden", goldentest.Suite{
 				Dir:    "conversation",
 				Schema: golden.Schema{Inputs: []string{"setup"}, Outputs: []string{"conversation"}},
 				Func: func(t *testing.T, c *goldentest.Case) {
 					text, _ := c.Optional("setup")
-					converse(t, c, text, &spread{order: order})
+					seed := fnv.New64a()
+					_, _ = seed.Write([]byte(c.Name()))
+					converse(t, c, text, &spread{
+						order: order, rolls: mode == "rolling", excepted: exceptions[c.Name()].in(mode),
+						dice: rand.New(rand.NewPCG(7, seed.Sum64())), //nolint:gosec // a test's dice
+					})
 				},
 			})
 		})
@@ -48,18 +56,36 @@ func TestConversationsReplicas(t *testing.T) {
 
 // spread says how the requests of a client are spread over processes.
 type spread struct {
-	order    func(turn int) int
+	order    func(dice *rand.Rand, turn int) int
+	dice     *rand.Rand
+	rolls    bool   // a process that has served is replaced as soon as nothing is open
 	excepted string // why the conversation cannot pass, or ""
-	turn     int
+
+	turn   int
+	last   int // the process that has served last, of those that run now
+	failed string
 }
 
-func (s *spread) excepts() bool { return s != nil && s.excepted != "" }
+// exception is why a conversation cannot pass, in which modes.
+type exception struct {
+	why   string
+	modes []string
+}
+
+func (e exception) in(mode string) string {
+	if slices.Contains(e.modes, mode) {
+		return e.why
+	}
+	return ""
+}
 
 // fleet is the bridge of a conversation: one process, or several of one store.
 type fleet struct {
 	log   *record
 	store state.Store // that they share; nil for one
 	nodes []*running
+	left  []*running // that were replaced
+	begun int        // so many processes
 }
 
 // launch starts the bridge. What the client sends goes to front, unless it is spread
@@ -74,15 +100,53 @@ func (p *player) launch(front *memnet.Listener) {
 		p.t.Fatal(err)
 	}
 	p.bridge.store = store
-	for n := range replicas {
-		p.bridge.nodes = append(p.bridge.nodes, start(p.t, &p.setup, memnet.Listen(), p.upstream, p.bridge.log, store, n))
+	for range replicas {
+		p.bridge.nodes = append(p.bridge.nodes, p.another())
 	}
 	p.client.via = func() *http.Client {
-		n := p.spread.order(p.spread.turn)
-		p.spread.turn++
-		p.note("(at %d)", n)
-		return p.bridge.nodes[n].http
+		s := p.spread
+		if s.rolls && s.turn > 0 {
+			p.roll()
+		}
+		s.last = s.order(s.dice, s.turn)
+		s.turn++
+		p.note("(at %d)", s.last)
+		return p.bridge.nodes[s.last].http
 	}
+}
+
+// another starts one more process.
+func (p *player) another() *running {
+	p.bridge.begun++
+	return start(p.t, &p.setup, memnet.Listen(), p.upstream, p.bridge.log, p.bridge.store, p.bridge.begun-1)
+}
+
+// roll replaces the process that has served last, if nothing is open at all that a
+// client or a server may see end: no request, no stream that is come back to, none on
+// which the server has something to say yet.
+func (p *player) roll() {
+	synctest.Wait()
+	if p.stopping || len(p.news()) > 0 || p.upstream.busy() {
+		return
+	}
+	for _, step := range p.script.Steps[max(0, p.upstream.shared.step):] {
+		_, resumes := step.Facts.Header("Last-Event-ID")
+		pushes := step.Leg == conversation.UpstreamToBridge && strings.HasPrefix(step.Facts.On, http.MethodGet)
+		if resumes || pushes {
+			return
+		}
+	}
+	for _, x := range p.client.all() {
+		if ended, _ := x.ends(); !ended {
+			return
+		}
+	}
+	old := p.bridge.nodes[p.spread.last]
+	old.stop()
+	synctest.Wait()
+	p.bridge.left = append(p.bridge.left, old)
+	p.bridge.nodes[p.spread.last] = p.another()
+	p.note("(process %d in the place of %d)", p.bridge.begun-1, p.spread.last)
 }
 
 // stop begins the shutdown of every process.
@@ -95,7 +159,7 @@ func (f *fleet) stop() {
 // drained stops every process and returns how that ended.
 func (f *fleet) drained() (err error) {
 	f.stop()
-	for _, r := range f.nodes {
+	for _, r := range append(f.left, f.nodes...) {
 		err = errors.Join(err, r.drained())
 	}
 	if f.store != nil {
@@ -151,9 +215,11 @@ func (a *arrival) asked() string {
 	return a.method()
 }
 
-// kind tells apart what has different answers.
-func (a *arrival) kind() string {
-	return a.asked() + " " + string(wire.Value(a.body).Get("params").Get("cursor"))
+// kinds tell apart what may have different answers, the nearest first.
+func (a *arrival) kinds() [2]string {
+	params := wire.Value(a.body).Get("params")
+	kind := a.asked() + " " + string(params.Get("cursor"))
+	return [2]string{kind + " " + a.header.Get("Authorization") + " " + string(params.Get("_meta")), kind}
 }
 
 // resumes reports whether a request asks for the rest of a stream, which only one
@@ -168,18 +234,23 @@ func (r *repeats) remember(a *arrival, answer reply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
-	r.said[a.kind()] = repeat{answer, r.count, a.node}
-	r.known[knows(a)] = r.count
+	for _, kind := range a.kinds() {
+		if old, found := r.said[kind]; found && isResult(old.body) && !isResult(answer.body) {
+			continue // what holds is what was said before
+		}
+		r.said[kind] = repeat{answer, r.count, a.node}
+		r.known[fmt.Sprint(a.node, kind)] = r.count
+	}
 }
 
-func knows(a *arrival) string { return fmt.Sprintf("%d %s", a.node, a.kind()) }
+func isResult(body string) bool { return wire.Value(body).Get("result").Present() }
 
-// expected reports whether the conversation expects a request before the client says
+// expected reports whether the conversation expects a request before a peer says
 // something again, beside those that wait.
 func (r *repeats) expected(a *arrival, waiting []*arrival) bool {
 	n := 0
 	for i, step := range r.script.Steps[r.step:] {
-		if i > 0 && step.Leg == conversation.ClientToBridge {
+		if i > 0 && (step.Leg == conversation.ClientToBridge || step.Leg == conversation.UpstreamToBridge) {
 			break
 		}
 		method, _ := step.Message.Get("method").Text()
@@ -206,11 +277,17 @@ func (r *repeats) serve(a *arrival, waiting []*arrival) (reply, bool) {
 			return reply{facts: conversation.Facts{Status: http.StatusAccepted}, last: true}, true
 		}
 	}
-	last, found := r.said[a.kind()]
-	if !found || a.resumes() || last.node == a.node || r.known[knows(a)] == last.number || r.expected(a, waiting) {
+	kinds := a.kinds()
+	last, found := r.said[kinds[0]]
+	if kind := kinds[1]; !found {
+		last, found = r.said[kind]
+		kinds[0] = kind
+	}
+	know := fmt.Sprint(a.node, kinds[0])
+	if !found || a.resumes() || last.node == a.node || r.known[know] == last.number || r.expected(a, waiting) {
 		return reply{}, false
 	}
-	r.known[knows(a)] = last.number
+	r.known[know] = last.number
 	a.auto = true
 	again := last.reply
 	again.body = rid(again.body, a)

@@ -469,6 +469,9 @@ func (p *player) upstreamSays() {
 		p.upstream.legacy.said(f, message)
 	}
 	answer := reply{facts: *f, body: body, last: last}
+	if p.spread != nil && f.On == http.MethodGet && strings.HasSuffix(string(message.Get("method")), `list_changed"`) {
+		p.upstream.tellOthers(a, answer)
+	}
 	p.upstream.shared.remember(a, answer)
 	if !a.send(answer) {
 		p.fail("%s has ended already", a.id)

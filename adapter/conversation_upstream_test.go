@@ -264,6 +264,42 @@ func (u *upstream) waiting() []*arrival {
 	return append([]*arrival(nil), u.arrived...)
 }
 
+// tellOthers says something in every session but that of an exchange, as servers tell
+// of a change: each process has a session.
+func (u *upstream) tellOthers(but *arrival, what reply) {
+	u.mu.Lock()
+	newest := map[string]*arrival{u.session(but): nil}
+	for i := len(u.open) - 1; i >= 0; i-- {
+		a := u.open[i]
+		if _, told := newest[u.session(a)]; a.http == http.MethodGet && !told {
+			newest[u.session(a)] = a
+		}
+	}
+	u.mu.Unlock()
+	for _, a := range newest {
+		if a != nil {
+			_ = a.send(what) // or it has ended
+		}
+	}
+}
+
+// busy reports whether a request of the bridge has no answer yet, beside the streams
+// that stand by themselves.
+func (u *upstream) busy() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range append(u.open, u.arrived...) {
+		select {
+		case <-a.done:
+		default:
+			if !a.auto {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // take marks a request as expected, under this id.
 func (u *upstream) take(a *arrival, id wire.Value) {
 	u.mu.Lock()
