@@ -48,7 +48,11 @@ type Replica struct {
 	work   sync.WaitGroup
 	sub    state.Subscription // nil where nothing is shared
 
+	beats sync.WaitGroup          // those that show that the process lives
+	still context.CancelCauseFunc // ends them
+
 	mu      sync.Mutex
+	leaving bool // nothing new is served
 	closed  bool
 	steady  time.Time // since when every sign of life has been recorded; zero: not
 	handler http.Handler
@@ -88,8 +92,10 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 		r.sub.Close()
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
+	beating, still := context.WithCancelCause(r.ctx)
+	r.still = still
 	r.work.Go(r.listen)
-	r.work.Go(r.stay)
+	r.beats.Go(func() { r.stay(beating) })
 	return r, nil
 }
 
@@ -133,9 +139,9 @@ var errUnsure = errors.New("it is not known yet whether the process lives")
 const probeBeats = 5
 
 // stay keeps the process on record, and looks after its exchanges.
-func (r *Replica) stay() {
-	for beat := 1; env.Sleep(r.ctx, r.Env, presenceBeat) == nil; beat++ {
-		if err := r.appear(r.ctx); err != nil && r.ctx.Err() == nil {
+func (r *Replica) stay(ctx context.Context) {
+	for beat := 1; env.Sleep(ctx, r.Env, presenceBeat) == nil; beat++ {
+		if err := r.appear(ctx); err != nil && ctx.Err() == nil {
 			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
 		}
 		r.sweep(beat%probeBeats == 0)
@@ -219,20 +225,25 @@ func (r *Replica) sweep(probe bool) {
 	}
 }
 
-// Close takes the process off the record, and ends every exchange. It returns when
-// nothing of it runs any more or ctx is done.
+// Close takes the process off the record, and ends every exchange. Who believes for a
+// moment that it lives is refused meanwhile, and so knows that nothing was served. It
+// returns when nothing of it runs any more or ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
-	first := !r.closed
+	first := !r.leaving
+	r.leaving = true
+	r.mu.Unlock()
+	if !first {
+		return env.Join(ctx, &r.work)
+	}
+	left := r.leave(ctx)
+	r.mu.Lock()
 	r.closed = true
 	links := make([]*link, 0, len(r.links))
 	for _, l := range r.links {
 		links = append(links, l)
 	}
 	r.mu.Unlock()
-	if !first {
-		return env.Join(ctx, &r.work)
-	}
 	for _, l := range links {
 		l.fail(errStopped)
 	}
@@ -240,11 +251,19 @@ func (r *Replica) Close(ctx context.Context) error {
 	if r.sub != nil {
 		r.sub.Close()
 	}
-	err := env.Join(ctx, &r.work)
+	return errors.Join(left, env.Join(ctx, &r.work))
+}
+
+// leave takes the process off the record, and returns when nobody believes any more
+// that it lives, or ctx is done.
+func (r *Replica) leave(ctx context.Context) error {
 	if r.sub == nil {
-		return err
+		return nil
 	}
+	r.still(errStopped)
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 	defer cancel()
-	return errors.Join(err, r.vanish(parting))
+	err := errors.Join(env.Join(parting, &r.beats), r.vanish(parting))
+	_ = env.Sleep(ctx, r.Env, livesFor) // or there is no time left
+	return err
 }
