@@ -26,8 +26,8 @@ type upstream struct {
 	server   *http.Server
 	served   sync.WaitGroup
 	nodes    map[string]int // processes of the bridge, by the address of a connection
-	arrived  []*arrival // what no step has expected yet
-	open     []*arrival // what some step has
+	arrived  []*arrival     // what no step has expected yet
+	open     []*arrival     // what some step has
 }
 
 // arrival is a request of the bridge.

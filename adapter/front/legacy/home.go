@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
 // A session has a home: the process that holds its streams, its requests in flight and
@@ -38,9 +40,9 @@ func (f *Face) settle(c *gin.Context, s *session, p call) bool {
 			return false
 		}
 		if place != f.Peers.ID() {
-			began, err := f.Peers.Pass(c.Writer, c.Request, p.body, place)
+			began, err := f.passOn(c, p, place)
 			if !errors.Is(err, replica.ErrGone) && !f.repeats(c, p, place, began, err) {
-				f.passed(c, p, began, err)
+				f.passed(c, s, p, began, err)
 				return false
 			}
 		}
@@ -49,6 +51,19 @@ func (f *Face) settle(c *gin.Context, s *session, p call) bool {
 			return false
 		}
 	}
+}
+
+// passOn has another process serve a request. A stream of the session, or a wait, ends
+// here when this process is about to stop, as its own do; the client comes back to it.
+func (f *Face) passOn(c *gin.Context, p call, place string) (began bool, err error) {
+	req := c.Request
+	if p.wait || req.Method == http.MethodGet {
+		ctx, cancel := context.WithCancelCause(req.Context())
+		defer cancel(nil)
+		defer context.AfterFunc(f.drains, func() { cancel(errClosing) })()
+		req = req.WithContext(ctx)
+	}
+	return f.Peers.Pass(c.Writer, req, p.body, place)
 }
 
 // place is the process that a request is for: the one that has what it names, or else
@@ -97,6 +112,12 @@ func (f *Face) claim(c *gin.Context, s *session, gone string) error {
 	})
 }
 
+// resumes reports whether the client opens the stream again that a request has opened,
+// if it just ends (A-R7).
+func (s *session) resumes(r *http.Request) bool {
+	return legacy2025.TaskCapable(s.Version) || r.Method == http.MethodGet && r.Header.Get(headerLastEvent) == ""
+}
+
 // repeats reports whether a request was cut by the death of the process that may have
 // served it, and does no harm if it is served again.
 func (f *Face) repeats(c *gin.Context, p call, place string, began bool, err error) bool {
@@ -109,9 +130,14 @@ func (f *Face) repeats(c *gin.Context, p call, place string, began bool, err err
 
 // passed ends a request that was passed on. One that may have been served is never
 // served again.
-func (f *Face) passed(c *gin.Context, p call, began bool, err error) {
+func (f *Face) passed(c *gin.Context, s *session, p call, began bool, err error) {
 	switch {
 	case err == nil, c.Request.Context().Err() != nil:
+	case errors.Is(err, errClosing) && !began && p.wait:
+		edge.WriteError(c, http.StatusOK, p.id, errClosing)
+	case errors.Is(err, errClosing) && !began:
+		f.refuseSession(c, p.id, errClosing)
+	case errors.Is(err, errClosing) && s.resumes(c.Request) && strings.HasPrefix(c.Writer.Header().Get("Content-Type"), edge.EventStream):
 	case began:
 		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
 	case c.Request.Method == http.MethodPost && p.id != "":
