@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,10 @@ type running struct {
 	http *http.Client // that reaches it, by a new connection each time
 	stop context.CancelFunc
 	done chan error
+	// kill has the process of several die, as far as anybody can see; dead says that it
+	// has.
+	kill func()
+	dead *atomic.Bool
 }
 
 // start runs a bridge until its end, which the caller has to bring about. Given a
@@ -79,12 +84,20 @@ func (r *running) drained() error {
 
 // record is the bridge's log.
 type record struct {
+	// What is written before this is set goes to the record of all processes. May be
+	// nil.
+	before *atomic.Bool
+	of     *record
+
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write implements [io.Writer].
 func (r *record) Write(p []byte) (int, error) {
+	if r.before != nil && !r.before.Load() {
+		return r.of.Write(p)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.Write(p)

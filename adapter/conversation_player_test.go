@@ -66,6 +66,10 @@ func (p *player) play(t *testing.T) {
 		if p.upstream.shared != nil {
 			p.upstream.shared.at(i)
 		}
+		if s := p.spread; s != nil && s.before[i+1] != nil {
+			synctest.Wait()
+			s.before[i+1](p)
+		}
 		p.play1()
 	}
 	p.step = nil

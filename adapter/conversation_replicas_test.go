@@ -61,6 +61,10 @@ type spread struct {
 	rolls    bool   // a process that has served is replaced as soon as nothing is open
 	excepted string // why the conversation cannot pass, or ""
 
+	// Of a conversation that is placed; see there.
+	at     []int
+	before map[int]func(*player)
+
 	turn   int
 	last   int // the process that has served last, of those that run now
 	failed string
@@ -108,8 +112,14 @@ func (p *player) launch(front *memnet.Listener) {
 		if s.rolls && s.turn > 0 {
 			p.roll()
 		}
-		s.last = s.order(s.dice, s.turn)
-		s.turn++
+		switch {
+		case s.order != nil:
+			s.last = s.order(s.dice, s.turn)
+			s.turn++
+		case p.step != nil:
+			s.last = s.at[s.turn]
+			s.turn++
+		}
 		p.note("(at %d)", s.last)
 		return p.bridge.nodes[s.last].http
 	}
@@ -118,7 +128,15 @@ func (p *player) launch(front *memnet.Listener) {
 // another starts one more process.
 func (p *player) another() *running {
 	p.bridge.begun++
-	return start(p.t, &p.setup, memnet.Listen(), p.upstream, p.bridge.log, p.bridge.store, p.bridge.begun-1)
+	n, front, store := p.bridge.begun-1, memnet.Listen(), &mortal{Store: p.bridge.store}
+	r := start(p.t, &p.setup, front, p.upstream, &record{before: &store.dead, of: p.bridge.log}, store, n)
+	r.kill = func() {
+		store.dead.Store(true)
+		_ = front.Close()
+		p.upstream.cut(n)
+	}
+	r.dead = &store.dead
+	return r
 }
 
 // roll replaces the process that has served last, if nothing is open at all that a
@@ -160,7 +178,9 @@ func (f *fleet) stop() {
 func (f *fleet) drained() (err error) {
 	f.stop()
 	for _, r := range append(f.left, f.nodes...) {
-		err = errors.Join(err, r.drained())
+		if end := r.drained(); r.dead == nil || !r.dead.Load() {
+			err = errors.Join(err, end)
+		}
 	}
 	if f.store != nil {
 		err = errors.Join(err, f.store.Close())
@@ -306,7 +326,7 @@ func (r *repeats) serve(a *arrival, waiting []*arrival) (reply, bool) {
 // unrepeated returns the headers of a request as the conversation spells them: each
 // process has sessions of its own where it shows one.
 func (p *player) unrepeated(a *arrival) http.Header {
-	if p.upstream.shared == nil || p.upstream.legacy == nil {
+	if p.upstream.shared == nil || p.upstream.legacy == nil || p.spread.at != nil {
 		return a.header
 	}
 	got := a.header.Clone()

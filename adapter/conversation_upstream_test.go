@@ -26,6 +26,8 @@ type upstream struct {
 	server   *http.Server
 	served   sync.WaitGroup
 	nodes    map[string]int // processes of the bridge, by the address of a connection
+	conns    map[int][]net.Conn
+	lost     map[int]bool // processes that have died
 	arrived  []*arrival     // what no step has expected yet
 	open     []*arrival     // what some step has
 }
@@ -56,7 +58,7 @@ type reply struct {
 }
 
 func newUpstream(events chan<- struct{}, legacy *legacyServer) *upstream {
-	u := &upstream{events: events, legacy: legacy, nodes: map[string]int{}}
+	u := &upstream{events: events, legacy: legacy, nodes: map[string]int{}, conns: map[int][]net.Conn{}, lost: map[int]bool{}}
 	u.up()
 	return u
 }
@@ -85,15 +87,30 @@ func (u *upstream) down() {
 func (u *upstream) dialer(node int) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		u.mu.Lock()
-		listener := u.listener
+		listener, lost := u.listener, u.lost[node]
 		u.mu.Unlock()
+		if lost {
+			return nil, net.ErrClosed
+		}
 		conn, err := listener.Dial(ctx, network, address)
 		if err == nil {
 			u.mu.Lock()
 			defer u.mu.Unlock()
 			u.nodes[conn.LocalAddr().String()] = node
+			u.conns[node] = append(u.conns[node], conn)
 		}
 		return conn, err
+	}
+}
+
+// cut breaks the connections of a process that has died.
+func (u *upstream) cut(node int) {
+	u.mu.Lock()
+	u.lost[node] = true
+	all := u.conns[node]
+	u.mu.Unlock()
+	for _, c := range all {
+		_ = c.Close()
 	}
 }
 
