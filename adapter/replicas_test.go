@@ -223,3 +223,119 @@ b>c [end | on GET]
 		})
 	}
 }
+
+// kills has a process die.
+func kills(n int) func(p *player) { return func(p *player) { p.bridge.nodes[n].kill() } }
+
+// stops has a process stop, which takes no time where nothing has to be waited for.
+func stops(n int) func(p *player) {
+	return func(p *player) {
+		r, began := p.bridge.nodes[n], time.Now()
+		if err := r.drained(); err != nil {
+			p.fail("the process ended with %v", err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			p.fail("the process took %v to stop", took)
+		}
+	}
+}
+
+// older is a session whose answers are not begun before there is something to say.
+const older = "session: 2025-06-18\nclient: {}"
+
+// TestReplicasLost: a process that serves a request of another dies (DESIGN.md §4,
+// promises 2, 3 and 5). A call that may have reached the backend is not made again, and
+// its client is told; who waits, waits elsewhere.
+func TestReplicasLost(t *testing.T) {
+	for _, c := range []placed{
+		{name: "a call is interrupted", at: []int{1, 2}, setup: older, before: map[int]func(*player){3: kills(0)}, text: `
+c>b {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"grind"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"tools/call","params":{"name":"grind","_meta":"@UMN0"}}
+b>u [abort | on 9001]
+b>c {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"interrupted: the process that served the request was lost; its outcome is unknown"}}
+c>b {"jsonrpc":"2.0","id":2,"method":"ping"}
+b>c {"jsonrpc":"2.0","id":2,"result":{}}
+`},
+		{name: "a call is interrupted whose stream has begun", at: []int{1, 2}, before: map[int]func(*player){4: kills(0)}, text: `
+c>b {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"grind"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"tools/call","params":{"name":"grind","_meta":"@UMN"}}
+b>c [on 1 | primed <event:0>]
+b>u [abort | on 9001]
+b>c [sse] {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"interrupted: the process that served the request was lost; its outcome is unknown"}}
+c>b {"jsonrpc":"2.0","id":2,"method":"ping"}
+b>c {"jsonrpc":"2.0","id":2,"result":{}}
+`},
+		{name: "what only reads is read elsewhere", at: []int{1}, setup: older, before: map[int]func(*player){3: kills(0)}, text: `
+c>b {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"vein://7"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"resources/read","params":{"uri":"vein://7","_meta":"@UMN0"}}
+b>u [abort | on 9001]
+b>u {"jsonrpc":"2.0","id":9002,"method":"resources/read","params":{"uri":"vein://7","_meta":"@UMN0"}}
+u>b {"jsonrpc":"2.0","id":9002,"result":{"resultType":"complete","contents":[]}}
+b>c {"jsonrpc":"2.0","id":1,"result":{"contents":[]}}
+`},
+		{name: "A-L16 A-R7 who waits for a result comes back to the stream", at: []int{1, 1, 2}, before: map[int]func(*player){9: kills(0)}, text: say(`$TASK
+c>b {"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"b.tk-5"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+b>c [on 1 | primed <event:0>]
+wait 1s
+b>u [abort | on 9001]
+c>b [hang up | on 1]
+c>b [GET | as back | Last-Event-ID: <event:0>]
+b>u {"jsonrpc":"2.0","id":9002,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9002,"result":$DONE}
+b>c [on back] {"jsonrpc":"2.0","id":1,"result":$RESULT}
+b>c [end | on back]
+`)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.play(t)
+		})
+	}
+}
+
+// TestReplicasStop: a process stops, with requests of another in service or its own
+// served by another (DESIGN.md §4, promises 5 and 6): streams and waits end at once and
+// whole, and are there again at the next process.
+func TestReplicasStop(t *testing.T) {
+	for _, c := range []placed{
+		{name: "A-R7 that passes a stream of the session and a wait", at: []int{1, 1, 1, 2, 2}, before: map[int]func(*player){11: stops(1)}, text: say(`$TASK
+c>b [GET]
+b>u {"jsonrpc":"2.0","id":9000,"method":"subscriptions/listen","params":{"notifications":{"taskIds":["tk-5"]},"_meta":"@UM"}}
+u>b [on 9000] {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"taskIds":["tk-5"]},"_meta":{"io.modelcontextprotocol/subscriptionId":9000}}}
+c>b {"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"b.tk-5"}}
+b>u {"jsonrpc":"2.0","id":9001,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+b>c [on 1 | primed <event:0>]
+b>c [end | on GET]
+b>c [end | on 1]
+u>b {"jsonrpc":"2.0","id":9001,"result":$DONE}
+c>b [GET | as back | Last-Event-ID: <event:0>]
+b>c [on back] {"jsonrpc":"2.0","id":1,"result":$RESULT}
+b>c [end | on back]
+c>b [GET | as again]
+b>c [on again | primed <own:0>]
+b>c [on again] {"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"b.tk-5","status":"completed","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":900000,"pollInterval":1000}}
+`)},
+		{name: "that is the home of a session", at: []int{1, 2, 1}, before: map[int]func(*player){5: stops(0)}, setup: `
+upstream: {"tools":{"listChanged":true}}`, text: `
+c>b [GET]
+b>u {"jsonrpc":"2.0","id":9001,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":"@UMN"}}
+u>b [on 9001] {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":9001}}}
+b>c [on GET | primed <own:0>]
+b>u [abort | on 9001]
+b>c [end | on GET]
+c>b {"jsonrpc":"2.0","id":1,"method":"ping"}
+b>c {"jsonrpc":"2.0","id":1,"result":{}}
+c>b [GET | as again]
+b>u {"jsonrpc":"2.0","id":9002,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":"@UMN"}}
+u>b [on 9002] {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":9002}}}
+u>b [on 9002] {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":9002}}}
+b>c [on again] {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.play(t)
+		})
+	}
+}
