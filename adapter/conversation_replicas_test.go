@@ -32,9 +32,9 @@ const replicas = 3
 // but for what each process has to learn for itself: see repeats.
 func TestConversationsReplicas(t *testing.T) {
 	for mode, order := range map[string]func(dice *rand.Rand, turn int) int{
-		"in turn":   func(_ *rand.Rand, turn int) int { return turn % replicas },
-		"at random": func(dice *rand.Rand, _ int) int { return dice.IntN(replicas) },
-		"rolling":   func(_ *rand.Rand, turn int) int { return turn % replicas },
+		inTurn:   func(_ *rand.Rand, turn int) int { return turn % replicas },
+		atRandom: func(dice *rand.Rand, _ int) int { return dice.IntN(replicas) },
+		rolling:  func(_ *rand.Rand, turn int) int { return turn % replicas },
 	} {
 		t.Run(mode, func(t *testing.T) {
 			goldentest.Run(t, "../testdata/golden", goldentest.Suite{
@@ -45,7 +45,7 @@ func TestConversationsReplicas(t *testing.T) {
 					seed := fnv.New64a()
 					_, _ = seed.Write([]byte(c.Name()))
 					converse(t, c, text, &spread{
-						order: order, rolls: mode == "rolling", excepted: exceptions[c.Name()].in(mode),
+						order: order, rolls: mode == rolling, excepted: exceptions[c.Name()].in(mode),
 						dice: rand.New(rand.NewPCG(7, seed.Sum64())), //nolint:gosec // a test's dice
 					})
 				},

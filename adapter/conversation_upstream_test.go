@@ -28,8 +28,8 @@ type upstream struct {
 	nodes    map[string]int // processes of the bridge, by the address of a connection
 	conns    map[int][]net.Conn
 	lost     map[int]bool // processes that have died
-	arrived  []*arrival     // what no step has expected yet
-	open     []*arrival     // what some step has
+	arrived  []*arrival   // what no step has expected yet
+	open     []*arrival   // what some step has
 }
 
 // arrival is a request of the bridge.
