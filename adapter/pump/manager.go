@@ -3,6 +3,7 @@ package pump
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -66,6 +67,7 @@ type Manager struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
+	sub    state.Subscription // to what other processes tell; nil where there are none
 
 	fetches flight.Group[string, view]
 	ended   *lru.Cache[string, record]    // by serial; never the only copy of anything
@@ -117,9 +119,17 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Manager{
+	m := &Manager{
 		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
-	}, nil
+	}
+	if !o.Process.Shared() {
+		return m, nil
+	}
+	if m.sub, err = o.Store.Subscribe(ctx, topic); err != nil {
+		return nil, fmt.Errorf("listen for other processes: %w", err)
+	}
+	m.spawn(m.listenToOthers)
+	return m, nil
 }
 
 // Drain waits until every hosted call of this process has ended by itself, or
@@ -155,6 +165,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.cancel(errStopped)
+	if m.sub != nil {
+		m.sub.Close()
+	}
 	for _, l := range all {
 		l.cut()
 	}
