@@ -339,3 +339,53 @@ b>c [on again] {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
 		})
 	}
 }
+
+// TestReplicasTwoHomes: two sessions of one owner, at home at two processes, wait for
+// one task (A-I1, A-I9). Its question is asked once; when who was asked leaves, the
+// other one is, and the first answer wins.
+func TestReplicasTwoHomes(t *testing.T) {
+	t.Parallel()
+	const open = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + clientCapabilities + `,"clientInfo":{"name":"orbit","version":"3.1.0"}}}`
+	c := placed{setup: "session: none", at: []int{0, 1, 2, 0, 1, 2, 0}, text: strings.NewReplacer(
+		"$OWNER", "Authorization: Bearer one", "$A", "Authorization: Bearer one | Mcp-Session-Id: <sid:a>", "$B", "Authorization: Bearer one | Mcp-Session-Id: <sid:b>",
+	).Replace(say(`
+c>b [$OWNER | as a] ` + open + `
+b>u [$OWNER] {"jsonrpc":"2.0","id":9000,"method":"server/discover","params":{"_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9000,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":86400000,"cacheScope":"public"}}
+b>c [on a | Mcp-Session-Id: <sid:a>] {"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"requests":{"tools":{"call":{}}},"cancel":{},"list":{}}},"serverInfo":{"name":"quarry","version":"0"}}}
+c>b [$OWNER | no Mcp-Session-Id | as b] ` + open + `
+b>c [on b | Mcp-Session-Id: <sid:b>] {"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"requests":{"tools":{"call":{}}},"cancel":{},"list":{}}},"serverInfo":{"name":"quarry","version":"0"}}}
+c>b [$A] {"jsonrpc":"2.0","id":39,"method":"tools/call","params":{"name":"smelt","arguments":{},"task":{}}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9038,"method":"tools/list","params":{"_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9038,"result":{"resultType":"complete","ttlMs":86400000,"cacheScope":"public","tools":[]}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9039,"method":"tools/call","params":{"name":"smelt","arguments":{},"_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9039,"result":{"resultType":"task","taskId":"tk-5","status":"working","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttlMs":900000,"pollIntervalMs":1000}}
+b>c {"jsonrpc":"2.0","id":39,"result":{"task":{"taskId":"b.tk-5","status":"working","createdAt":"2026-09-14T08:00:00Z","lastUpdatedAt":"2026-09-14T08:00:00Z","ttl":900000,"pollInterval":1000},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"b.tk-5"}}}}
+c>b [$A | as one] {"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"b.tk-5"}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9001,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9001,"result":$ASKING}
+b>c [on one] {"jsonrpc":"2.0","id":501,"method":"elicitation/create",$FORM}
+c>b [$B | as two] {"jsonrpc":"2.0","id":2,"method":"tasks/result","params":{"taskId":"b.tk-5"}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9002,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9002,"result":$ASKING}
+b>c [on two | primed <event:0>]
+c>b [hang up | on one]
+b>u [$OWNER] {"jsonrpc":"2.0","id":9003,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9013,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9003,"result":$ASKING}
+u>b {"jsonrpc":"2.0","id":9013,"result":$ASKING}
+b>c [on two] {"jsonrpc":"2.0","id":502,"method":"elicitation/create",$FORM}
+# Who was asked first answers all the same, and first.
+c>b [$A] {"jsonrpc":"2.0","id":501,"result":{"action":"accept","content":{}}}
+b>c [on two] {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":502}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9004,"method":"tasks/update","params":{"taskId":"tk-5","inputResponses":{"a":{"action":"accept","content":{}}},"_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9004,"result":{"resultType":"complete"}}
+c>b [$B] {"jsonrpc":"2.0","id":502,"result":{"action":"decline"}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9005,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+b>u [$OWNER] {"jsonrpc":"2.0","id":9015,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
+u>b {"jsonrpc":"2.0","id":9005,"result":$DONE}
+u>b {"jsonrpc":"2.0","id":9015,"result":$DONE}
+b>c [on two] {"jsonrpc":"2.0","id":2,"result":$RESULT}
+`))}
+	c.play(t)
+}
