@@ -3,6 +3,8 @@ package config
 import (
 	"net/url"
 	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
 )
 
 // Config is a complete, checked configuration: defaults are filled in, names
@@ -22,8 +24,11 @@ type Config struct {
 	// Store says where state is kept.
 	Store Store
 	// Secrets are the sealing secrets, current first, then older ones that are
-	// still accepted. Empty means that the store makes and keeps its own.
+	// still accepted. Empty means that the store makes and keeps its own, which
+	// StoreRedis does not.
 	Secrets [][]byte
+	// Auth says how callers are verified and where they log in.
+	Auth Auth
 	// Limits bound sizes and counts.
 	Limits Limits
 	// Times bound every wait and lifetime.
@@ -54,6 +59,28 @@ type Admin struct {
 	Token string
 }
 
+// Auth says how callers are verified and where they log in. The zero value verifies
+// nobody: backends do, with the credentials that are forwarded to them.
+type Auth struct {
+	// JWKSURL is the key set that verifies tokens; nil means that the bridge
+	// verifies none.
+	JWKSURL *url.URL
+	// Issuer is what tokens must name as iss; not empty with JWKSURL.
+	Issuer string
+	// Audience is what tokens may name as aud, beside the URL of the route below
+	// PublicURL; empty means only that. With JWKSURL one of both is there.
+	Audience string
+	// PublicURL is the address of the bridge as clients know it, without a final
+	// slash; nil means that they know it by the address it listens on.
+	PublicURL *url.URL
+	// AuthorizationServers are the issuers, URLs, that clients get tokens from.
+	// Empty means those that the backend names; never empty with JWKSURL.
+	AuthorizationServers []string
+}
+
+// Verifies reports whether the bridge verifies its callers itself.
+func (a *Auth) Verifies() bool { return a.JWKSURL != nil }
+
 // Faces holds one Face for each era.
 type Faces struct {
 	// Legacy speaks 2025-11-25 at /legacy/{backend}.
@@ -82,6 +109,8 @@ const (
 	StoreEmbedded StoreKind = "embedded"
 	// StoreMemory forgets everything at exit; it is meant for tests.
 	StoreMemory StoreKind = "memory"
+	// StoreRedis is shared by several replicas.
+	StoreRedis StoreKind = "redis"
 )
 
 // Store says where state is kept.
@@ -90,6 +119,9 @@ type Store struct {
 	Kind StoreKind
 	// Path is the database file of StoreEmbedded; its folder may not exist yet.
 	Path string
+	// Redis is the address of StoreRedis, and nil otherwise. The names of its
+	// files are absolute. It holds passwords.
+	Redis *redisurl.Address
 }
 
 // Limits bound sizes and counts. Sizes are bytes; all are above zero.
@@ -268,7 +300,6 @@ type Backend struct {
 	Header Header
 	// SameResource says that bridge and backend are one protected resource, so
 	// that a verified token may be forwarded. It matters only with a key set.
-	// Only the default is supported yet.
 	SameResource bool
 	// Settings are the defaults with this backend's own choices on top.
 	Settings

@@ -15,6 +15,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
 )
 
 // minSecret is the least length of a sealing secret in bytes.
@@ -136,8 +138,37 @@ var endpoint = scalar[*url.URL]{
 	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+([/?][^#]*)?$`},
 }
 
+// publicURL is an endpoint that paths are put behind.
+var publicURL = scalar[*url.URL]{
+	want: "an http or https URL such as https://bridge.example, without user, query or fragment, and with a plain path if any",
+	parse: func(s, dir string) (*url.URL, error) {
+		u, err := endpoint.parse(s, dir)
+		if err != nil || u.RawQuery != "" || u.ForceQuery {
+			return nil, errShape
+		}
+		u.Path = strings.TrimRight(u.Path, "/")
+		u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+		return u, orShape(u.Path == "" || publicPath.MatchString(u.EscapedPath()))
+	},
+	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+(/[A-Za-z0-9._~/-]*)?$`},
+}
+
+// publicPath is a path that means the same to every router.
+var publicPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
+// serverURL is the issuer of an authorization server, kept as it is written:
+// clients compare it byte for byte (RFC 8414 §3.3).
+var serverURL = scalar[string]{
+	want: "an http or https URL with a host and without user, query or fragment",
+	parse: func(s, dir string) (string, error) {
+		u, err := endpoint.parse(s, dir)
+		return s, orShape(err == nil && u.RawQuery == "" && !u.ForceQuery)
+	},
+	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+(/[^?#]*)?$`},
+}
+
 var storeURL = scalar[Store]{
-	want: "embedded:, embedded:PATH or memory:",
+	want: "embedded:, embedded:PATH, memory: or redis://...",
 	parse: func(s, dir string) (Store, error) {
 		kind, rest, ok := strings.Cut(s, ":")
 		switch {
@@ -147,12 +178,25 @@ var storeURL = scalar[Store]{
 			return Store{Kind: StoreEmbedded, Path: inDir(rest, dir)}, nil
 		case s == "memory:":
 			return Store{Kind: StoreMemory}, nil
-		case ok && (kind == "redis" || kind == "rediss"):
-			return Store{}, errors.New("redis is not supported yet")
+		case redisurl.Known(s):
+			return redisStore(s, dir)
 		}
 		return Store{}, errShape
 	},
-	desc: jsonSchema{"type": "string", "pattern": `^(embedded:.*|memory:|rediss?://.+)$`},
+	desc: jsonSchema{"type": "string", "pattern": `^(embedded:.*|memory:|rediss?([+](cluster|sentinel))?://.+)$`},
+}
+
+// redisStore reads the URL of a store shared by replicas. Files it names are
+// beside the configuration, like all others.
+func redisStore(s, dir string) (Store, error) {
+	a, err := redisurl.Parse(s)
+	if err != nil {
+		return Store{}, err
+	}
+	for _, file := range []*string{&a.CAFile, &a.CertFile, &a.KeyFile} {
+		*file = inDir(*file, dir)
+	}
+	return Store{Kind: StoreRedis, Redis: a}, nil
 }
 
 var headerName = scalar[string]{

@@ -3,7 +3,6 @@ package pump
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -27,9 +26,10 @@ type Options struct {
 	Logger   *slog.Logger
 	Sessions port.SessionLender
 	Dialect  port.SessionTaskDialect
-	// Owner returns the keyed hash of a caller's principal.
-	Owner func(caller port.Caller) string
-	Times Times
+	// Owners returns the keyed hashes under which a caller's tasks may be, at least one;
+	// new tasks are under the first.
+	Owners func(caller port.Caller) []string
+	Times  Times
 }
 
 // Times bound the waits and lifetimes of tasks.
@@ -67,7 +67,6 @@ type Manager struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
-	sub    state.Subscription // to what other processes tell; nil where there are none
 
 	fetches flight.Group[string, view]
 	ended   *lru.Cache[string, record]    // by serial; never the only copy of anything
@@ -122,13 +121,9 @@ func New(o Options) (*Manager, error) {
 	m := &Manager{
 		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
 	}
-	if !o.Process.Shared() {
-		return m, nil
+	if o.Process.Shared() {
+		m.spawn(m.listenToOthers)
 	}
-	if m.sub, err = o.Store.Subscribe(ctx, topic); err != nil {
-		return nil, fmt.Errorf("listen for other processes: %w", err)
-	}
-	m.spawn(m.listenToOthers)
 	return m, nil
 }
 
@@ -165,9 +160,6 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.cancel(errStopped)
-	if m.sub != nil {
-		m.sub.Close()
-	}
 	for _, l := range all {
 		l.cut()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
+	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -39,7 +40,7 @@ func decodeNews(payload []byte) (n news, ok bool) {
 
 // tell tells the other processes of a task.
 func (m *Manager) tell(ctx context.Context, r ref, doc wire.Value) {
-	if m.sub == nil {
+	if !m.Process.Shared() {
 		return
 	}
 	n := news{from: m.Process.ID(), serial: r.serial, doc: doc}
@@ -48,24 +49,29 @@ func (m *Manager) tell(ctx context.Context, r ref, doc wire.Value) {
 	}
 }
 
-// listenToOthers takes what other processes tell until the subscription ends.
+// listenToOthers takes what other processes tell until the manager is closed.
 func (m *Manager) listenToOthers() {
-	for e := range m.sub.Events() {
-		n, ok := decodeNews(e.Payload)
-		if e.Lagged || !ok || n.from == m.Process.ID() {
-			continue
+	state.Listen(m.ctx, m.Store, m.Env, topic, func(e state.Event) {
+		if n, ok := decodeNews(e.Payload); ok && !e.Lagged && n.from != m.Process.ID() {
+			m.learn(n)
 		}
-		m.mu.Lock()
-		l := m.tasks[n.serial]
-		m.mu.Unlock()
-		switch {
-		case l == nil || l.calls() != nil:
-		case n.doc.Present():
-			if st, err := m.Dialect.Read(n.doc); err == nil {
-				l.news(n.doc, st)
-			}
-		default:
-			m.spawn(func() { m.dismiss(l) })
+	}, func(err error) {
+		m.Logger.WarnContext(m.ctx, "other processes not heard", "error", port.Reason(err))
+	})
+}
+
+// learn takes what another process tells of a task.
+func (m *Manager) learn(n news) {
+	m.mu.Lock()
+	l := m.tasks[n.serial]
+	m.mu.Unlock()
+	switch {
+	case l == nil || l.calls() != nil:
+	case n.doc.Present():
+		if st, err := m.Dialect.Read(n.doc); err == nil {
+			l.news(n.doc, st)
 		}
+	default:
+		m.spawn(func() { m.dismiss(l) })
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 const (
@@ -288,10 +286,8 @@ func (l *link) fail(err error) {
 }
 
 // conclude ends an exchange of which this end has sent everything, once the peer has
-// got it.
+// got it, or has been silent for too long.
 func (l *link) conclude(ctx context.Context) {
-	ctx, cancel := env.WithTimeout(ctx, l.r.Env, silence, errStopped)
-	defer cancel()
 	l.flushed(ctx)
 	l.fail(errOver)
 }

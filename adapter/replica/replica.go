@@ -19,6 +19,8 @@ const (
 	// presenceBeat the time between two of them.
 	presenceTTL  = 9 * time.Second
 	presenceBeat = presenceTTL / 3
+	// presenceRetry is how soon a sign of life that could not be given is given again.
+	presenceRetry = 500 * time.Millisecond
 	// stoppedFor is how long a process is on record as one that has stopped.
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
@@ -46,7 +48,6 @@ type Replica struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
-	sub    state.Subscription // nil where nothing is shared
 
 	beats sync.WaitGroup          // those that show that the process lives
 	still context.CancelCauseFunc // ends them
@@ -70,7 +71,8 @@ type sight struct {
 
 var errStopped = errors.New("the bridge is shutting down")
 
-// New announces the process to the others. Close must be called.
+// New announces the process to the others. A store that cannot be reached is no reason
+// not to start: it is tried again until it can. Close must be called.
 func New(ctx context.Context, o Options) (*Replica, error) {
 	id, err := env.NewID(o.Env)
 	if err != nil {
@@ -85,17 +87,14 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	if !o.Shared {
 		return r, nil
 	}
-	if r.sub, err = o.Store.Subscribe(ctx, topic(id)); err != nil {
-		return nil, fmt.Errorf("listen for other processes: %w", err)
-	}
-	if err := r.appear(ctx); err != nil {
-		r.sub.Close()
+	err = r.appear(ctx)
+	if errors.Is(err, state.ErrClosed) || errors.Is(err, state.ErrInvalid) {
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
 	beating, still := context.WithCancelCause(r.ctx)
 	r.still = still
 	r.work.Go(r.listen)
-	r.beats.Go(func() { r.stay(beating) })
+	r.beats.Go(func() { r.stay(beating, err) })
 	return r, nil
 }
 
@@ -138,11 +137,22 @@ var errUnsure = errors.New("it is not known yet whether the process lives")
 // still knows of it.
 const probeBeats = 5
 
-// stay keeps the process on record, and looks after its exchanges.
-func (r *Replica) stay(ctx context.Context) {
-	for beat := 1; env.Sleep(ctx, r.Env, presenceBeat) == nil; beat++ {
-		if err := r.appear(ctx); err != nil && ctx.Err() == nil {
+// stay keeps the process on record, and looks after its exchanges. Err is how the first
+// announcement went.
+func (r *Replica) stay(ctx context.Context, err error) {
+	for beat, failing := 1, false; ; beat++ {
+		if err != nil && !failing {
 			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
+		}
+		pause := presenceBeat
+		if failing = err != nil; failing {
+			pause = presenceRetry
+		}
+		if env.Sleep(ctx, r.Env, pause) != nil {
+			return
+		}
+		if err = r.appear(ctx); ctx.Err() != nil {
+			return
 		}
 		r.sweep(beat%probeBeats == 0)
 	}
@@ -187,8 +197,8 @@ func (r *Replica) Lives(ctx context.Context, id string) (bool, error) {
 // maxSeen bounds the processes of which something is known.
 const maxSeen = 1024
 
-// Serve sets what serves the requests of other processes. It is called once, before
-// anybody can know of something that this process has.
+// Serve sets what serves the requests of other processes, first before anybody can know
+// of something that this process has.
 func (r *Replica) Serve(h http.Handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,16 +258,13 @@ func (r *Replica) Close(ctx context.Context) error {
 		l.fail(errStopped)
 	}
 	r.cancel(errStopped)
-	if r.sub != nil {
-		r.sub.Close()
-	}
 	return errors.Join(left, env.Join(ctx, &r.work))
 }
 
 // leave takes the process off the record, and returns when nobody believes any more
 // that it lives, or ctx is done.
 func (r *Replica) leave(ctx context.Context) error {
-	if r.sub == nil {
+	if !r.Options.Shared {
 		return nil
 	}
 	r.still(errStopped)

@@ -92,7 +92,7 @@ func newPair(t *testing.T, lose, repeat float64, handler http.HandlerFunc) *pair
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{wire: &wire{Store: store, lose: lose, repeat: repeat, random: rand.New(rand.NewPCG(1, 2))}} //nolint:gosec // a test's dice
+	p := &pair{wire: &wire{Store: store, lose: lose, repeat: repeat, random: rand.New(rand.NewPCG(1, 2))}}
 	keys, err := seal.New([][]byte{[]byte("0123456789abcdef0123456789abcdef")}, env.System().Random())
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestPassGone(t *testing.T) {
 				if f, ok := w.(http.Flusher); ok {
 					f.Flush()
 				}
-				panic(http.ErrAbortHandler)
+				panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler gives up its client
 			})
 			w := httptest.NewRecorder()
 			if began, err := p.first.Pass(w, request(t, "x"), []byte("x"), p.second.ID()); !began || !errors.Is(err, replica.ErrCut) || w.Body.String() != "part" {

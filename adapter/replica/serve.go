@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
@@ -21,19 +22,21 @@ func (r *Replica) publish(process string, f *frame) {
 	}
 }
 
-// listen takes what other processes send until the subscription ends.
+// listen takes what other processes send until the process stops.
 func (r *Replica) listen() {
-	for e := range r.sub.Events() {
+	state.Listen(r.ctx, r.Store, r.Env, topic(r.id), func(e state.Event) {
 		if e.Lagged {
-			continue // it is sent again
+			return // it is sent again
 		}
 		f, err := decodeFrame(e.Payload)
 		if err != nil {
 			r.Logger.WarnContext(r.ctx, "message of another process not understood")
-			continue
+			return
 		}
 		r.hear(f)
-	}
+	}, func(err error) {
+		r.Logger.ErrorContext(r.ctx, "other processes not heard", "error", err)
+	})
 }
 
 // hear takes a frame. It never waits for anybody but the store.

@@ -165,6 +165,7 @@ type faulty struct {
 	lost   func(rec state.Record) error                      // after a write
 	get    func(ctx context.Context, key string) error
 	renew  func() error
+	lease  func() error // before a lease is taken
 	writes int
 	bodies map[string]time.Time // expiry, by key, of documents outside their record
 }
@@ -187,7 +188,7 @@ func (f *faulty) hooks() (*faulty, error) {
 	if f.dead {
 		return nil, errDead
 	}
-	return &faulty{put: f.put, lost: f.lost, get: f.get, renew: f.renew}, nil
+	return &faulty{put: f.put, lost: f.lost, get: f.get, renew: f.renew, lease: f.lease}, nil
 }
 
 func (f *faulty) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
@@ -231,7 +232,11 @@ func (f *faulty) Delete(ctx context.Context, key string, cond state.Cond) error 
 }
 
 func (f *faulty) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (state.Lease, error) {
-	if _, err := f.hooks(); err != nil {
+	h, err := f.hooks()
+	if err == nil && h.lease != nil {
+		err = h.lease()
+	}
+	if err != nil {
 		return nil, err
 	}
 	l, err := f.Store.Acquire(ctx, name, holder, ttl)
@@ -381,7 +386,7 @@ func (w *world) another() *task.Manager {
 	if err != nil {
 		w.Fatal(err)
 	}
-	desk, err := ask.NewDesk(env.System(), w.keys, process)
+	desk, err := ask.NewDesk(env.System(), process)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -36,9 +36,12 @@ type Options struct {
 	Logger *slog.Logger
 	Times  Times
 	// OnStatus gets the face's notification about a task that changed, for the
-	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
+	// sessions of its owner, who is named as by one of [Manager.Owners]. It must neither
 	// block nor call the manager. May be nil.
 	OnStatus func(backend, owner, handle string, notification []byte)
+	// Listens reports whether OnStatus reaches anybody for an owner. May be nil,
+	// which means that it does not.
+	Listens func(backend, owner string) bool
 	// OnTask is told of a task at a backend whose changes are of interest, and
 	// again with live false once they no longer are, in that order. It must
 	// neither block nor call the manager. May be nil.
@@ -101,6 +104,9 @@ type Manager struct {
 	// serial, so that nothing older is ever told after it.
 	tellMu sync.Mutex
 	told   *lru.Cache[string, telling]
+
+	// news are the handles of tasks that have changed, for other processes.
+	news chan string
 }
 
 // telling is a status notification: the revision it was made from, and what a
@@ -138,6 +144,11 @@ func New(o Options) (*Manager, error) {
 		running: make(map[string]*running),
 		tracked: make(map[trackKey]map[string]tracking),
 		answers: make(map[string]*delivery),
+		news:    make(chan string, newsSize),
+	}
+	if o.Process.Shared() {
+		m.work.Go(m.hearNews)
+		m.work.Go(m.tellNews)
 	}
 	m.work.Go(m.keepTidy)
 	return m, nil

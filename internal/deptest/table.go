@@ -127,10 +127,8 @@ var Rules = []Rule{
 // Absent are the packages the rules name that are still to come.
 var Absent = Absences{
 	NotBuilt: []string{
-		"./adapter/auth",
 		"./adapter/observe",
 		"./adapter/record",
 		"./adapter/console",
-		"./adapter/state/redis",
 	},
 }

@@ -102,6 +102,32 @@ func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bo
 	return s, l, true
 }
 
+// proven reports whether the client of a session may have what this face holds of it,
+// and answers the client itself when it may not (DESIGN "Principal", A-L17).
+func (f *Face) proven(c *gin.Context, s *session) bool {
+	if f.Prove == nil {
+		return true
+	}
+	err := f.Prove(c.Request.Context(), s.Backend, s.caller(c.GetHeader("Authorization")))
+	if err == nil {
+		return true
+	}
+	refused := edge.Refused(err)
+	if refused.Status == 0 {
+		f.Logger.WarnContext(c.Request.Context(), "credential not proven", "error", port.Reason(err))
+		edge.WriteError(c, http.StatusBadGateway, "", port.RPCError(err))
+		return false
+	}
+	f.challenge(c, refused, err)
+	return false
+}
+
+// challenge passes on that a backend has refused the caller's credential (A-L17).
+func (f *Face) challenge(c *gin.Context, refused edge.Refusal, err error) {
+	refused.Challenge(c)
+	edge.WriteError(c, refused.Status, "", port.RPCError(err))
+}
+
 // refuseSession answers for a session that cannot be used.
 func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 	switch {

@@ -18,7 +18,8 @@ import (
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
-// Options are what a [Face] works with; all members are required.
+// Options are what a [Face] works with; all members are required unless they
+// say otherwise.
 type Options struct {
 	Crossing port.Crossing
 	Store    state.Store
@@ -27,6 +28,10 @@ type Options struct {
 	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger
+	// Prove returns nil for a caller whose credential the backend has just accepted,
+	// or of whom nobody has to prove anything; else, why what the face holds of its
+	// session is not to be had. Nil proves nothing.
+	Prove func(ctx context.Context, backend string, caller port.Caller) error
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter

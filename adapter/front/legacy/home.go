@@ -175,7 +175,7 @@ func (f *Face) passed(c *gin.Context, s *session, p call, end passing) {
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
 		_ = edge.NewEvents(c, f.Env).Message("", jsonrpc.AppendError(nil, p.id, errCut)) // or the client has left
 	case end.began:
-		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
+		edge.Cut()
 	case answered:
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
 		edge.WriteError(c, http.StatusOK, p.id, errCut)

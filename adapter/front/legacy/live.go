@@ -33,6 +33,7 @@ type live struct {
 	attached bool
 	backend  string
 	owner    port.Caller // of the session's tasks, if that is the session itself
+	whose    string      // the principal of the session; empty if it is its own
 	detach   func()      // ends the attachment to the backend's changes
 	stop     func() bool // stops the next beat
 
@@ -128,17 +129,19 @@ func (f *Face) beat(key string, l *live) {
 		l.end(errEnded)
 		f.spawn(func() { f.expired(key, l) })
 	case busy:
-		f.spawn(func() { f.keep(key) })
+		f.spawn(func() { f.keep(key, l) })
 	}
 }
 
 // keep writes that a session is in use, and ends it here if it has ended
 // elsewhere.
-func (f *Face) keep(key string) {
-	s := &session{key: key}
+func (f *Face) keep(key string, l *live) {
+	l.mu.Lock()
+	s := &session{key: key, principal: l.whose}
+	l.mu.Unlock()
 	err := f.read(f.ctx, s)
 	if err == nil {
-		err = f.update(f.ctx, s, func(r *record) { r.Seen = f.Env.Now().UnixMilli() })
+		err = f.update(f.ctx, s, f.seen(s))
 	}
 	switch {
 	case errors.Is(err, errUnknownSession):
@@ -204,16 +207,17 @@ func (f *Face) yield(key string) {
 	}
 }
 
-// belongs notes whose end the crossing has to be told of: that of a session that
-// owns its tasks, with the credential it uses by now, and of one that the crossing
-// keeps something with.
+// belongs notes whose a session is, and whose end the crossing has to be told of: that
+// of a session that owns its tasks, with the credential it uses by now, and of one that
+// the crossing keeps something with.
 func (l *live) belongs(s *session, authorization string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.whose = s.principal
 	if !s.alone() {
 		return
 	}
 	l.tied.Store(s.Kept != "")
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.backend, l.owner = s.Backend, s.caller(authorization)
 }
 

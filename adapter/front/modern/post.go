@@ -103,7 +103,7 @@ func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome)
 		s.cancel(nil)
 		return true
 	case began:
-		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
+		edge.Cut()
 	case !errors.Is(err, replica.ErrGone):
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
 		*out = port.Fail(errCut)
@@ -126,7 +126,7 @@ func (f *Face) exchange(c *gin.Context, route Route, r *request) *port.Exchange 
 	return &port.Exchange{
 		Backend: route.Backend,
 		Caller: port.Caller{
-			Principal: edge.Principal(f.Keys, authorization), Version: ext2026.Version,
+			Principal: edge.Principal(c), Verified: edge.Verified(c), Version: ext2026.Version,
 			ClientInfo: apart(r.meta.ClientInfo, msg), Capabilities: apart(r.meta.Capabilities.Raw(), msg),
 			Tasks: r.meta.Capabilities.Tasks(), LogLevel: string(apart(wire.Value(r.meta.LogLevel), msg)),
 			Authorization: authorization,
