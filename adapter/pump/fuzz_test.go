@@ -5,6 +5,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
@@ -17,7 +18,11 @@ func FuzzHandle(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := pump.New(pump.Options{Keys: keys, Env: env.System(), Owners: func(c port.Caller) []string { return []string{"hash of " + c.Principal} }})
+	alone, err := replica.New(f.Context(), replica.Options{Env: env.System()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	m, err := pump.New(pump.Options{Process: alone, Keys: keys, Env: env.System(), Owners: func(c port.Caller) []string { return []string{"hash of " + c.Principal} }})
 	if err != nil {
 		f.Fatal(err)
 	}

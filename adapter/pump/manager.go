@@ -118,9 +118,13 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Manager{
+	m := &Manager{
 		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
-	}, nil
+	}
+	if o.Process.Shared() {
+		m.spawn(m.listenToOthers)
+	}
+	return m, nil
 }
 
 // Drain waits until every hosted call of this process has ended by itself, or

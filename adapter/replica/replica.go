@@ -49,7 +49,11 @@ type Replica struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
 
+	beats sync.WaitGroup          // those that show that the process lives
+	still context.CancelCauseFunc // ends them
+
 	mu      sync.Mutex
+	leaving bool // nothing new is served
 	closed  bool
 	steady  time.Time // since when every sign of life has been recorded; zero: not
 	handler http.Handler
@@ -87,8 +91,10 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	if errors.Is(err, state.ErrClosed) || errors.Is(err, state.ErrInvalid) {
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
+	beating, still := context.WithCancelCause(r.ctx)
+	r.still = still
 	r.work.Go(r.listen)
-	r.work.Go(func() { r.stay(err) })
+	r.beats.Go(func() { r.stay(beating, err) })
 	return r, nil
 }
 
@@ -133,7 +139,7 @@ const probeBeats = 5
 
 // stay keeps the process on record, and looks after its exchanges. Err is how the first
 // announcement went.
-func (r *Replica) stay(err error) {
+func (r *Replica) stay(ctx context.Context, err error) {
 	for beat, failing := 1, false; ; beat++ {
 		if err != nil && !failing {
 			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
@@ -142,10 +148,10 @@ func (r *Replica) stay(err error) {
 		if failing = err != nil; failing {
 			pause = presenceRetry
 		}
-		if env.Sleep(r.ctx, r.Env, pause) != nil {
+		if env.Sleep(ctx, r.Env, pause) != nil {
 			return
 		}
-		if err = r.appear(r.ctx); r.ctx.Err() != nil {
+		if err = r.appear(ctx); ctx.Err() != nil {
 			return
 		}
 		r.sweep(beat%probeBeats == 0)
@@ -229,29 +235,42 @@ func (r *Replica) sweep(probe bool) {
 	}
 }
 
-// Close takes the process off the record, and ends every exchange. It returns when
-// nothing of it runs any more or ctx is done.
+// Close takes the process off the record, and ends every exchange. Who believes for a
+// moment that it lives is refused meanwhile, and so knows that nothing was served. It
+// returns when nothing of it runs any more or ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
-	first := !r.closed
+	first := !r.leaving
+	r.leaving = true
+	r.mu.Unlock()
+	if !first {
+		return env.Join(ctx, &r.work)
+	}
+	left := r.leave(ctx)
+	r.mu.Lock()
 	r.closed = true
 	links := make([]*link, 0, len(r.links))
 	for _, l := range r.links {
 		links = append(links, l)
 	}
 	r.mu.Unlock()
-	if !first {
-		return env.Join(ctx, &r.work)
-	}
 	for _, l := range links {
 		l.fail(errStopped)
 	}
 	r.cancel(errStopped)
-	err := env.Join(ctx, &r.work)
+	return errors.Join(left, env.Join(ctx, &r.work))
+}
+
+// leave takes the process off the record, and returns when nobody believes any more
+// that it lives, or ctx is done.
+func (r *Replica) leave(ctx context.Context) error {
 	if !r.Options.Shared {
-		return err
+		return nil
 	}
+	r.still(errStopped)
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 	defer cancel()
-	return errors.Join(err, r.vanish(parting))
+	err := errors.Join(env.Join(parting, &r.beats), r.vanish(parting))
+	_ = env.Sleep(ctx, r.Env, livesFor) // or there is no time left
+	return err
 }

@@ -47,13 +47,14 @@ func checkMessage(c *gin.Context, msg *jsonrpc.Message, backend string) *jsonrpc
 
 // call is what is known of a POST before its session is: the body as received, the id
 // by which the client recognises a refusal, the id of the request that it answers, if
-// it does, and whether it can be served twice without harm. It is empty for other
-// methods.
+// it does, whether it can be served twice without harm, and whether it only waits. It
+// is empty for other methods.
 type call struct {
 	body    []byte
 	id      jsonrpc.ID
 	answers jsonrpc.ID
 	safe    bool
+	wait    bool
 }
 
 // admit finds the session of a request and checks its protocol version (A-L10,

@@ -68,6 +68,8 @@ type Face struct {
 	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // what runs beside the handlers
 	draining atomic.Bool
+	drains   context.Context //nolint:containedctx // done once the face drains
+	drained  context.CancelCauseFunc
 	budget   *edge.Budget
 	kept     atomic.Int64 // bytes that the streams of all sessions keep
 
@@ -80,8 +82,9 @@ type Face struct {
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	ctx, cancel := context.WithCancelCause(context.Background())
+	drains, drained := context.WithCancelCause(ctx)
 	return &Face{
-		Options: o, ctx: ctx, cancel: cancel, budget: edge.NewBudget(o.Limits.InflightBytes),
+		Options: o, ctx: ctx, cancel: cancel, drains: drains, drained: drained, budget: edge.NewBudget(o.Limits.InflightBytes),
 		live: make(map[string]*live), addresses: make(map[string]int),
 	}
 }
@@ -130,6 +133,7 @@ func (f *Face) Drain() {
 	for _, l := range all {
 		l.drain()
 	}
+	f.drained(errClosing)
 }
 
 // Close ends every stream and every exchange. Sessions stay in the store. It

@@ -66,7 +66,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 func newCall(body []byte, msg *jsonrpc.Message) call {
 	p := call{body: body, id: edge.EchoedID(msg)}
 	if msg.Kind == jsonrpc.KindRequest {
-		p.safe = table[msg.Method].safe
+		p.safe, p.wait = table[msg.Method].safe, table[msg.Method].wait
 	}
 	if msg.Kind == jsonrpc.KindResult || msg.Kind == jsonrpc.KindError {
 		p.answers = msg.ID
