@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
+	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -114,7 +117,15 @@ func want[T any](t *testing.T, what string, want, got T) {
 
 func newDesk(t *testing.T) *ask.Desk {
 	t.Helper()
-	d, err := ask.NewDesk(env.System())
+	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := replica.New(t.Context(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ask.NewDesk(env.System(), process)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,3 +100,9 @@ func (ev *Events) Send(m *sse.Message) error {
 	ev.Flush()
 	return nil
 }
+
+// Cut breaks the connection of an answer that has begun and cannot go on, so that its
+// client does not take what it has for the whole. It does not return.
+func Cut() {
+	panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -22,9 +23,11 @@ import (
 type Options struct {
 	Crossing port.Crossing
 	Store    state.Store
-	Keys     *seal.Keys
-	Env      env.Env
-	Logger   *slog.Logger
+	// Peers are the processes of the store, of which each session has one for home.
+	Peers  *replica.Replica
+	Keys   *seal.Keys
+	Env    env.Env
+	Logger *slog.Logger
 	// Prove returns nil for a caller whose credential the backend has just accepted,
 	// or of whom nobody has to prove anything; else, why what the face holds of its
 	// session is not to be had. Nil proves nothing.

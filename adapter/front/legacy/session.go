@@ -39,9 +39,10 @@ type record struct {
 	Tasks        bool     `json:"tasks,omitempty"` // offered by initialize
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
-	Asked        int64    `json:"asked,omitempty"` // blocks of request ids handed out
-	Kept         string   `json:"kept,omitempty"`  // by the crossing
-	Seen         int64    `json:"seen"`            // ms, written once in a quarter of the idle time
+	Home         string   `json:"home"`             // the process that serves it
+	Askers       []string `json:"askers,omitempty"` // processes that have a block of request ids, by block
+	Kept         string   `json:"kept,omitempty"`   // by the crossing
+	Seen         int64    `json:"seen"`             // ms, written once in a quarter of the idle time
 }
 
 // maxResources bounds the subscriptions of one session, maxIdentity the size of
@@ -232,7 +233,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	}
 	s := &session{
 		id: id, key: sessionKey(id), principal: edge.Principal(c),
-		record: record{Backend: backend, Address: c.RemoteIP()},
+		record: record{Backend: backend, Home: f.Peers.ID(), Address: c.RemoteIP()},
 	}
 	if s.principal != "" {
 		s.Owner = f.owners(s.principal)[0]
@@ -242,7 +243,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 
 // delete serves DELETE (A-L11).
 func (f *Face) delete(c *gin.Context, backend string) {
-	s, ok := f.admit(c, backend, "")
+	s, ok := f.admit(c, backend, call{})
 	if !ok || !f.proven(c, s) {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"io"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
+	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/memnet"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -148,8 +151,16 @@ func bubble(t *testing.T, tune func(*modern.Options), test func(t *testing.T, r 
 
 func options(tb testing.TB, x *crossing) modern.Options {
 	tb.Helper()
+	keys, err := seal.New([][]byte{bytes.Repeat([]byte("s"), seal.SecretSize)}, rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	peers, err := replica.New(context.Background(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return modern.Options{
-		Crossing: x, Params: x, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
+		Crossing: x, Params: x, Peers: peers, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
 		Limits: modern.Limits{Body: 4 << 10, InflightBytes: 1 << 30, Requests: 100, StreamsPerCaller: 2},
 	}
