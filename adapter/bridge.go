@@ -76,6 +76,7 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
+	access access
 	store  state.Store
 	owned  bool // the store is closed with the bridge
 	shared bool // others may use the store at the same time
@@ -129,16 +130,26 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
+	b.buildAccess(backends)
 	b.prover = b.newProver(backends)
 	if err := errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends)); err != nil {
 		return err
 	}
+	faces := b.faces()
+	for _, face := range faces {
+		face.public = b.publicURL(nil)
+	}
+	b.servePeers(faces)
+	return nil
+}
+
+// servePeers serves what other processes pass on. Host and Origin were checked there.
+func (b *Bridge) servePeers(faces []*face) {
 	engine := newEngine()
-	for _, face := range b.faces() {
-		face.routes(engine) // a request that another process passes on was checked there
+	for _, f := range faces {
+		f.routes(engine)
 	}
 	b.peers.Serve(engine)
-	return nil
 }
 
 // buildLegacy connects the parts behind the legacy face. Tasks and subscriptions
@@ -195,9 +206,9 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
 	b.legacy = legacy.New(legacy.Options{
-		Crossing: bridge.NewEras(bridge.ErasOptions{
+		Crossing: &ownCredentials{closed: b.closed(), Crossing: bridge.NewEras(bridge.ErasOptions{
 			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: b.guarded(hub.wrap(upgrade, b.tasks.Owners)),
-		}),
+		})},
 		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Prove: b.prover.Require,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Limits: legacy.Limits{
@@ -259,7 +270,7 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: across, OwnParams: pass, AcrossParams: across,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Peers: b.peers, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Limits: modern.Limits{
 			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
@@ -291,9 +302,10 @@ func pumpTimes(t config.Times) pump.Times {
 }
 
 // Register adds the routes of both faces to an engine, behind the checks of Host
-// and Origin.
+// and Origin, and their metadata, if auth.public_url says where they are.
 func (b *Bridge) Register(routes gin.IRouter) {
 	for _, face := range b.faces() {
+		face.public = b.publicURL(nil)
 		face.routes(routes.Group("", b.guard(face).Check))
 	}
 }

@@ -62,6 +62,21 @@ func (b *Bridge) keys(path string) (*seal.Keys, error) {
 	return keys, nil
 }
 
+// openStore opens the store of the configured kind.
+func (b *Bridge) openStore(ctx context.Context) (state.Store, error) {
+	switch s := b.cfg.Store; s.Kind {
+	case config.StoreRedis:
+		if len(b.cfg.Secrets) == 0 {
+			return nil, fmt.Errorf("%w: redis needs secrets, the same for every replica", ErrStore)
+		}
+		return redis.Open(ctx, redis.Options{Address: s.Redis, Env: b.env, Logger: b.logger})
+	case config.StoreMemory:
+		return embedded.Open(ctx, embedded.Options{Memory: true, Env: b.env, Logger: b.logger})
+	default:
+		return embedded.Open(ctx, embedded.Options{Path: s.Path, Env: b.env, Logger: b.logger})
+	}
+}
+
 // secrets returns those that are accepted, current first: the configured ones, and behind
 // them the one that the store had before any was configured, for as long as its file is
 // there.
@@ -81,21 +96,6 @@ func (b *Bridge) secrets(path string) ([][]byte, error) {
 		return nil, err
 	default:
 		return append(slices.Clone(b.cfg.Secrets), own), nil
-	}
-}
-
-// openStore opens the store of the configured kind.
-func (b *Bridge) openStore(ctx context.Context) (state.Store, error) {
-	switch s := b.cfg.Store; s.Kind {
-	case config.StoreRedis:
-		if len(b.cfg.Secrets) == 0 {
-			return nil, fmt.Errorf("%w: redis needs secrets, the same for every replica", ErrStore)
-		}
-		return redis.Open(ctx, redis.Options{Address: s.Redis, Env: b.env, Logger: b.logger})
-	case config.StoreMemory:
-		return embedded.Open(ctx, embedded.Options{Memory: true, Env: b.env, Logger: b.logger})
-	default:
-		return embedded.Open(ctx, embedded.Options{Path: s.Path, Env: b.env, Logger: b.logger})
 	}
 }
 

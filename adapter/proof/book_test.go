@@ -103,7 +103,7 @@ func (d *desk) require(authorization string) error {
 func (d *desk) want(authorization string, status int) {
 	d.Helper()
 	err := d.require(authorization)
-	if (err == nil) != (status == http.StatusOK) || err != nil && edge.Refused(err) != status {
+	if (err == nil) != (status == http.StatusOK) || err != nil && edge.Refused(err).Status != status {
 		d.Errorf("%s: %v, want HTTP %d", authorization, err, status)
 	}
 }
@@ -208,7 +208,7 @@ func TestOnlyAnAnswerProves(t *testing.T) {
 			bubble(t, func(d *desk) {
 				spoil(d.server)
 				err := d.require("a")
-				if err == nil || edge.Refused(err) != 0 || d.Proven("a") {
+				if err == nil || edge.Refused(err).Status != 0 || d.Proven("a") {
 					t.Fatalf("error %v", err)
 				}
 				if e := port.RPCError(err); e.Code != jsonrpc.CodeInternal || e.Message != "the backend does not confirm the credential" {

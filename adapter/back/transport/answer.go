@@ -2,12 +2,14 @@ package transport
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
 	"sync"
 
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -98,6 +100,10 @@ func (x *Exchange) refused() *Failure {
 		}
 	}
 	failed.Status = status
+	var upstream *port.UpstreamError
+	if errors.As(failed.Err, &upstream) {
+		upstream.Scope = scope(status, x.resp.Header)
+	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		if after, ok := retryAfter(x.resp.Header.Get("Retry-After"), x.server.Env.Now()); ok {
 			failed.Kind, failed.After = Throttled, after

@@ -111,19 +111,20 @@ func (f *Face) proven(c *gin.Context, s *session) bool {
 	if err == nil {
 		return true
 	}
-	status := edge.Refused(err)
-	if status == 0 {
+	if edge.Refused(err).Status == 0 {
 		f.Logger.WarnContext(c.Request.Context(), "credential not proven", "error", port.Reason(err))
 		edge.WriteError(c, http.StatusBadGateway, "", port.RPCError(err))
 		return false
 	}
-	f.challenge(c, status, err)
+	f.challenge(c, err)
 	return false
 }
 
 // challenge passes on that a backend has refused the caller's credential (A-L17).
-func (f *Face) challenge(c *gin.Context, status int, err error) {
-	(&reply{f: f, c: c}).body(status, jsonrpc.AppendError(nil, "", port.RPCError(err)))
+func (f *Face) challenge(c *gin.Context, err error) {
+	refused := edge.Refused(err)
+	refused.Challenge(c)
+	(&reply{f: f, c: c}).body(refused.Status, jsonrpc.AppendError(nil, "", port.RPCError(err)))
 }
 
 // refuseSession answers for a session that cannot be used.

@@ -73,6 +73,7 @@ type session struct {
 	key string // in the store: the id itself is never kept
 	record
 	principal string // of the owner, who has made this request; empty without one
+	verified  bool   // by the bridge itself
 	rev       state.Rev
 }
 
@@ -83,7 +84,7 @@ func (s *session) caller(authorization string) port.Caller {
 		principal = "session:" + s.id
 	}
 	return port.Caller{
-		Session: s.id, Principal: principal, Version: s.Version,
+		Session: s.id, Principal: principal, Verified: s.verified, Version: s.Version,
 		ClientInfo: wire.Value(s.ClientInfo), Capabilities: wire.Value(s.Capabilities),
 		Tasks: s.Tasks, LogLevel: s.LogLevel, Kept: s.Kept, Authorization: authorization,
 	}
@@ -125,7 +126,7 @@ func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
 	if id == "" {
 		return nil, errNoSession
 	}
-	s := &session{id: id, key: sessionKey(id)}
+	s := &session{id: id, key: sessionKey(id), verified: edge.Verified(c)}
 	if err := f.read(c.Request.Context(), s); err != nil {
 		return nil, err
 	}
@@ -232,7 +233,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		id: id, key: sessionKey(id), principal: edge.Principal(c),
+		id: id, key: sessionKey(id), principal: edge.Principal(c), verified: edge.Verified(c),
 		record: record{Backend: backend, Home: f.Peers.ID(), Address: c.RemoteIP()},
 	}
 	if s.principal != "" {
