@@ -14,6 +14,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/back/legacy/pool"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/leak"
@@ -72,6 +73,7 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
+	budget *edge.Budget // of the bytes of messages
 	store  state.Store
 	tasks  *task.Manager
 	watch  *watch.Watcher
@@ -89,6 +91,7 @@ type Bridge struct {
 // another process holds is [ErrLocked].
 func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready, listen: o.Listen, dial: o.Dial}
+	b.budget = edge.NewBudget(max(cfg.Limits.InflightBytes, cfg.Limits.Body+cfg.Limits.Result))
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}
@@ -178,8 +181,10 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		}),
 		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
+		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: legacy.Limits{
-			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
+			Body: b.cfg.Limits.Body, Kept: b.cfg.Limits.InflightBytes / keptShare, Sessions: b.cfg.Limits.Sessions,
+			Requests: maxRequests, RequestsPerAddress: maxRequestsOfOne,
 			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
 		},
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
@@ -193,8 +198,15 @@ const (
 	parkKeep   = time.Minute
 )
 
-// maxRequests bounds the requests that the modern face handles at a time.
-const maxRequests = 10000
+const (
+	// maxRequests bounds the requests that a face handles at a time, maxRequestsOfOne
+	// those of one caller.
+	maxRequests      = 10000
+	maxRequestsOfOne = 2000
+	// keptShare is the part of limits.inflight_bytes that the streams of sessions keep
+	// beside it, for clients that may come back.
+	keptShare = 4
+)
 
 // buildModern connects the parts behind the modern face.
 func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
@@ -231,8 +243,9 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	b.modern = modern.New(modern.Options{
 		Crossing: eras, Params: eras, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
+		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: modern.Limits{
-			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
+			Body: b.cfg.Limits.Body, Requests: maxRequests, RequestsPerCaller: maxRequestsOfOne,
 			StreamsPerCaller: b.cfg.Limits.StreamsPerSession,
 		},
 	})

@@ -59,10 +59,19 @@ func (b *Bridge) Run(ctx context.Context) error {
 // idleTimeout ends a connection on which a client asks nothing more.
 const idleTimeout = 2 * time.Minute
 
+// pingAfter bounds the silence of an HTTP/2 connection, the answer to a ping, and a
+// write to one.
+const pingAfter = 30 * time.Second
+
 // server returns a server that logs where everything else does.
 func (b *Bridge) server(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout, IdleTimeout: idleTimeout,
+		Handler: b.outermost(handler), ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaders, ConnContext: meet,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: h2Streams, MaxReceiveBufferPerConnection: h2Buffer, MaxReceiveBufferPerStream: h2Buffer,
+			SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: pingAfter,
+		},
 		ErrorLog: slog.NewLogLogger(b.logger.Handler(), slog.LevelWarn),
 	}
 }
@@ -107,12 +116,13 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 			}
 		}
 	}()
+	doors := b.newDoors()
 	add := func(address string, handler http.Handler) error {
 		l, err := b.listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrListen, err)
 		}
-		listeners = append(listeners, listener{l, handler})
+		listeners = append(listeners, listener{door{l, doors}, handler})
 		return nil
 	}
 	for _, shared := range b.addresses() { //nolint:contextcheck // as above

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"time"
 )
@@ -17,6 +18,9 @@ type Config struct {
 	// AllowedHosts are the names a Host header may carry, lower case, without
 	// port; an IPv6 address stands in brackets. Never empty.
 	AllowedHosts []string
+	// TrustedProxies are the networks of the reverse proxies in front of the bridge,
+	// which are believed about the addresses of clients. Empty for none.
+	TrustedProxies []netip.Prefix
 	// Faces are the two eras spoken to clients.
 	Faces Faces
 	// Store says where state is kept.
@@ -106,6 +110,9 @@ type Limits struct {
 	SessionsPerAddress int
 	// StreamsPerSession is how many event streams one session may hold open.
 	StreamsPerSession int
+	// Connections counts those of clients, ConnectionsPerAddress those of one client
+	// address.
+	Connections, ConnectionsPerAddress int
 	// HeaderTimeout is how long a client may take to send its request headers.
 	HeaderTimeout time.Duration
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
 const (
@@ -15,6 +16,9 @@ const (
 	Heartbeat = 15 * time.Second
 	// writeTimeout is how long a client may take to read one piece of an answer.
 	writeTimeout = 30 * time.Second
+	// restTime is how long the rest of a message is waited for that has been refused. The
+	// server reads it ahead of the answer, which must not be late for that.
+	restTime = time.Second
 	// pieceSize is the size of such a piece in bytes.
 	pieceSize = 64 << 10
 )
@@ -99,4 +103,25 @@ func (ev *Events) Send(m *sse.Message) error {
 	}
 	ev.Flush()
 	return nil
+}
+
+// Conclude sets the deadlines for what is left to do once a request has been handled:
+// to send the end of the answer, and to read what the client still sends.
+func Conclude(w http.ResponseWriter, e env.Env) {
+	Extend(w, e)
+	_ = http.NewResponseController(w).SetReadDeadline(e.Now().Add(restTime))
+}
+
+// TurnAway refuses a request before anybody has looked at it, and its connection.
+func TurnAway(w http.ResponseWriter, status int, why string) {
+	h := w.Header()
+	h.Set("Content-Type", JSON)
+	h.Set("Connection", "close")
+	e := invalidRequest("%s", why)
+	if status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "5")
+		e = jsonrpc.NewError(jsonrpc.CodeInternal, "%s", why)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(jsonrpc.AppendError(nil, "", e)) // there is nobody to tell when a client has left
 }

@@ -100,6 +100,9 @@ func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 	case errors.Is(err, errCrowded):
 		c.Header("Retry-After", "30")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errCrowded)
+	case errors.Is(err, errBusy):
+		c.Header("Retry-After", "1")
+		edge.WriteError(c, http.StatusServiceUnavailable, id, errBusy)
 	case errors.Is(err, errClosing):
 		c.Header("Retry-After", "5")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errClosing)

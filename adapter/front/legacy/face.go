@@ -1,8 +1,10 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -27,15 +29,23 @@ type Options struct {
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
-	Limits         Limits
-	Times          Times
+	// Budget bounds the bytes of all messages that are being handled, here and elsewhere.
+	Budget *edge.Budget
+	// Proxies are believed about the addresses of clients; nil is none.
+	Proxies edge.Proxies
+	Limits  Limits
+	Times   Times
 }
 
 // Limits bound what clients may hold (configuration key limits).
 type Limits struct {
-	// Body is the size of a message in bytes, InflightBytes that of all messages
-	// that are being handled.
-	Body, InflightBytes int64
+	// Body is the size of a message in bytes, Kept that of all messages that are kept
+	// for clients which may come back.
+	Body, Kept int64
+	// Requests counts the requests in flight of all sessions, RequestsPerAddress those
+	// of one client address, both with those that go on without their client. Zero is
+	// no bound.
+	Requests, RequestsPerAddress int
 	// Sessions counts all sessions, SessionsPerAddress those of one client
 	// address, StreamsPerSession the open GET streams of a session.
 	Sessions, SessionsPerAddress, StreamsPerSession int
@@ -60,7 +70,7 @@ type Face struct {
 	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // what runs beside the handlers
 	draining atomic.Bool
-	budget   *edge.Budget
+	calls    edge.Crowd   // requests in flight, by client address
 	kept     atomic.Int64 // bytes that the streams of all sessions keep
 
 	mu        sync.Mutex
@@ -73,7 +83,7 @@ type Face struct {
 func New(o Options) *Face {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Face{
-		Options: o, ctx: ctx, cancel: cancel, budget: edge.NewBudget(o.Limits.InflightBytes),
+		Options: o, ctx: ctx, cancel: cancel, calls: edge.Crowd{All: cmp.Or(o.Limits.Requests, math.MaxInt), Each: cmp.Or(o.Limits.RequestsPerAddress, math.MaxInt)},
 		live: make(map[string]*live), addresses: make(map[string]int),
 	}
 }
@@ -84,7 +94,7 @@ func (f *Face) Register(routes gin.IRoutes, path, backend string) {
 		return func(c *gin.Context) {
 			serve(c, backend)
 			// The server sends what is still buffered when the handler has returned.
-			edge.Extend(c.Writer, f.Env)
+			edge.Conclude(c.Writer, f.Env)
 		}
 	}
 	routes.POST(path, handle(f.post))

@@ -62,6 +62,7 @@ var (
 	errEnded     = jsonrpc.NewError(jsonrpc.CodeInternal, "the session has ended")
 	errBusyID    = jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: id: a request with this id is in flight")
 	errCrowded   = jsonrpc.NewError(jsonrpc.CodeInternal, "too many requests in flight; try again later")
+	errBusy      = jsonrpc.NewError(jsonrpc.CodeInternal, "too many requests at once; try again later")
 	errCancelled = errors.New("cancelled by the client")
 	errFull      = errors.New("too many sessions or streams")
 )
@@ -249,6 +250,8 @@ func (f *Face) begin(l *live, x *exchange) error {
 		return errCrowded
 	case x.rule.wait && f.draining.Load():
 		return errClosing
+	case !f.calls.Enter(l.address):
+		return errBusy
 	}
 	l.inflight[x.msg.ID] = flight{x.cancel, x.rule.wait}
 	return nil
@@ -258,6 +261,7 @@ func (l *live) done(id jsonrpc.ID, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.inflight, id)
+	l.f.calls.Leave(l.address)
 	l.used = now
 }
 

@@ -16,7 +16,7 @@ import (
 
 // post serves POST: one message, or a batch.
 func (f *Face) post(c *gin.Context, backend string) {
-	room, ok := f.budget.Take(c, f.Limits.Body)
+	room, ok := f.Budget.Take(c, f.Limits.Body)
 	if !ok {
 		return
 	}

@@ -193,7 +193,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	return &session{
 		id: id, key: f.sessionKey(id),
 		record: record{
-			Backend: backend, Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: c.RemoteIP(),
+			Backend: backend, Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: f.Proxies.Client(c.Request),
 		},
 	}, nil
 }

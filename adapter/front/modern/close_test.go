@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -163,7 +164,7 @@ func TestTooManySubscriptions(t *testing.T) {
 
 // TestTooManyBytes: the messages being handled are bounded together.
 func TestTooManyBytes(t *testing.T) {
-	bubble(t, func(o *modern.Options) { o.Limits.InflightBytes = 300 }, func(t *testing.T, r *rig) {
+	bubble(t, func(o *modern.Options) { o.Budget = edge.NewBudget(300) }, func(t *testing.T, r *rig) {
 		r.crossing.on("tools/call", after(time.Minute))
 		first := r.background(call("1", "Accept: application/json"))
 		wantAnswer(t, r.do(ask("2", "tools/list", "")), http.StatusServiceUnavailable, failed("", "-32603", "too many messages at once; try again", ""))

@@ -1,6 +1,7 @@
 package modern
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -26,18 +27,21 @@ type Options struct {
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
-	Limits         Limits
+	// Budget bounds the bytes of all messages that are being handled, here and elsewhere.
+	Budget *edge.Budget
+	// Proxies are believed about the addresses of clients; nil is none.
+	Proxies edge.Proxies
+	Limits  Limits
 }
 
 // Limits bound what clients may hold (configuration key limits).
 type Limits struct {
-	// Body is the size of a message in bytes, InflightBytes that of all messages
-	// that are being handled.
-	Body, InflightBytes int64
-	// Requests counts all requests that are being handled, StreamsPerCaller the
-	// open subscriptions of one principal, or of one client address where there is
-	// none.
-	Requests, StreamsPerCaller int
+	// Body is the size of a message in bytes.
+	Body int64
+	// Requests counts all requests that are being handled, RequestsPerCaller those of
+	// one principal, or of one client address where there is none, and StreamsPerCaller
+	// the open subscriptions of one. RequestsPerCaller of zero is no bound.
+	Requests, RequestsPerCaller, StreamsPerCaller int
 }
 
 // Route is a backend as clients of this face reach it.
@@ -52,7 +56,7 @@ type Route struct {
 type Face struct {
 	Options
 
-	budget  *edge.Budget
+	calls   edge.Crowd // exchanges by caller
 	unnamed atomic.Int64
 	work    sync.WaitGroup // exchanges
 
@@ -67,7 +71,7 @@ type Face struct {
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	return &Face{
-		Options: o, budget: edge.NewBudget(o.Limits.InflightBytes),
+		Options: o, calls: edge.Crowd{All: o.Limits.Requests, Each: cmp.Or(o.Limits.RequestsPerCaller, o.Limits.Requests)},
 		streams: make(map[string]int), running: make(map[*stream]struct{}),
 	}
 }
@@ -83,7 +87,7 @@ func (f *Face) Register(routes gin.IRoutes, path string, route Route) {
 	routes.POST(path, func(c *gin.Context) {
 		f.post(c, route)
 		// The server sends what is still buffered when the handler has returned.
-		edge.Extend(c.Writer, f.Env)
+		edge.Conclude(c.Writer, f.Env)
 	})
 	routes.Match(others, path, func(c *gin.Context) {
 		c.Header("Allow", http.MethodPost)

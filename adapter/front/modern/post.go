@@ -20,7 +20,7 @@ func (f *Face) post(c *gin.Context, route Route) {
 		return
 	}
 	defer f.leave()
-	room, ok := f.budget.Take(c, f.Limits.Body)
+	room, ok := f.Budget.Take(c, f.Limits.Body)
 	if !ok {
 		return
 	}
@@ -66,8 +66,9 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 	}
 	x := f.exchange(c, route, r)
 	s := newStream(c.Request.Context(), rep)
+	s.who = origin(c, f.Proxies, x.Caller)
 	if r.method.listens {
-		s.caller = subscriber(c, x.Caller)
+		s.caller = s.who
 	}
 	if err := f.begin(c, s); err != nil {
 		s.end(port.Fail(err))
@@ -79,10 +80,10 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 	s.end(f.outcome(s, x, c.Request.Header))
 }
 
-// subscriber is under what name the subscriptions of a caller are counted.
-func subscriber(c *gin.Context, caller port.Caller) string {
+// origin is under what name the requests of a caller are counted.
+func origin(c *gin.Context, proxies edge.Proxies, caller port.Caller) string {
 	if caller.Principal == "" {
-		return "address:" + c.RemoteIP()
+		return "address:" + proxies.Client(c.Request)
 	}
 	return caller.Principal
 }
