@@ -91,7 +91,7 @@ type Bridge struct {
 // another process holds is [ErrLocked].
 func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready, listen: o.Listen, dial: o.Dial}
-	b.budget = edge.NewBudget(max(cfg.Limits.InflightBytes, cfg.Limits.Body+cfg.Limits.Result))
+	b.budget = edge.NewBudget(cfg.Limits.InflightBytes)
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}

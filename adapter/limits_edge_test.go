@@ -58,58 +58,68 @@ func posting(face, more string) string {
 	return "POST /" + face + "/quarry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" + more + "\r\n"
 }
 
+// closed is the status of a connection that is closed without an answer.
+const closed = 0
+
+// excess is something past a limit of what a request may be.
+type excess struct {
+	name   string
+	say    string
+	repeat string        // said over and over, every second
+	within time.Duration // it takes no longer
+	status int
+	answer string // in the body
+	served bool   // the face itself has to look: elsewhere it is 404
+}
+
+// excesses are those at a face, which is "nowhere" for a path that none serves.
+func excesses(face string) []excess {
+	return []excess{
+		{
+			name: "limits.body, announced", say: posting(face, "Content-Length: 4194305\r\n"), within: time.Second,
+			status: 413, answer: "message: want at most 4194304 bytes", served: true,
+		},
+		{
+			name: "limits.body, sent", say: posting(face, "Transfer-Encoding: chunked\r\n") + "400001\r\n" + strings.Repeat(" ", 4<<20+1), within: time.Second,
+			status: 413, answer: "message: want at most 4194304 bytes", served: true,
+		},
+		{
+			name: "limits.header_timeout", say: "POST /" + face + "/quarry HTTP/1.1\r\nHost: ", repeat: "x", within: 11 * time.Second,
+			status: closed,
+		},
+		{
+			name: "limits.header_timeout, silent", within: 11 * time.Second, status: closed,
+		},
+		{
+			name: "the time for a message", say: posting(face, "Content-Length: 100000\r\n"), repeat: " ", within: 62 * time.Second,
+			status: 408, answer: "message: want it within 1m0s", served: true,
+		},
+		{
+			name: "the size of headers", say: posting(face, "X: "+strings.Repeat("x", 70<<10)+"\r\n"), within: time.Second, status: 431,
+		},
+		{
+			name: "the number of headers", say: posting(face, strings.Repeat("X: 1\r\n", 20<<10)), within: time.Second, status: 431,
+		},
+		{
+			name: "the length of the URL", say: strings.Replace(posting(face, "Content-Length: 2\r\n"), "quarry", "quarry?"+strings.Repeat("x", 8<<10), 1) + "{}",
+			within: time.Second, status: 414, answer: "URL: want less",
+		},
+		{
+			name: "the depth of JSON", say: posting(face, "Content-Length: 40000\r\n") + strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
+			within: time.Second, status: 400, answer: "-32", served: true,
+		},
+		{
+			name: "a connection that asks nothing more", say: posting(face, "Content-Length: 2\r\n") + "{}", within: time.Second, status: 400, served: true,
+		},
+	}
+}
+
 // TestEdgeLimits goes past every limit of what a request may be, on both faces and on
 // a path that neither serves. Each is refused in its own way and within its time, and
 // the bridge serves the next client.
 func TestEdgeLimits(t *testing.T) {
-	const closed = 0
 	for _, face := range []string{"legacy", "modern", "nowhere"} {
-		for _, tt := range []struct {
-			name   string
-			say    string
-			repeat string        // said over and over, every second
-			within time.Duration // it takes no longer
-			status int
-			answer string // in the body
-			served bool   // the face itself has to look: elsewhere it is 404
-		}{
-			{
-				name: "limits.body, announced", say: posting(face, "Content-Length: 4194305\r\n"), within: time.Second,
-				status: 413, answer: "message: want at most 4194304 bytes", served: true,
-			},
-			{
-				name: "limits.body, sent", say: posting(face, "Transfer-Encoding: chunked\r\n") + "400001\r\n" + strings.Repeat(" ", 4<<20+1), within: time.Second,
-				status: 413, answer: "message: want at most 4194304 bytes", served: true,
-			},
-			{
-				name: "limits.header_timeout", say: "POST /" + face + "/quarry HTTP/1.1\r\nHost: ", repeat: "x", within: 11 * time.Second,
-				status: closed,
-			},
-			{
-				name: "limits.header_timeout, silent", within: 11 * time.Second, status: closed,
-			},
-			{
-				name: "the time for a message", say: posting(face, "Content-Length: 100000\r\n"), repeat: " ", within: 62 * time.Second,
-				status: 408, answer: "message: want it within 1m0s", served: true,
-			},
-			{
-				name: "the size of headers", say: posting(face, "X: "+strings.Repeat("x", 70<<10)+"\r\n"), within: time.Second, status: 431,
-			},
-			{
-				name: "the number of headers", say: posting(face, strings.Repeat("X: 1\r\n", 20<<10)), within: time.Second, status: 431,
-			},
-			{
-				name: "the length of the URL", say: strings.Replace(posting(face, "Content-Length: 2\r\n"), "quarry", "quarry?"+strings.Repeat("x", 8<<10), 1) + "{}",
-				within: time.Second, status: 414, answer: "URL: want less",
-			},
-			{
-				name: "the depth of JSON", say: posting(face, "Content-Length: 40000\r\n") + strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
-				within: time.Second, status: 400, answer: "-32", served: true,
-			},
-			{
-				name: "a connection that asks nothing more", say: posting(face, "Content-Length: 2\r\n") + "{}", within: time.Second, status: 400, served: true,
-			},
-		} {
+		for _, tt := range excesses(face) {
 			t.Run(tt.name+" at /"+face, func(t *testing.T) {
 				cellOf(t, newOldDemo(), func(c *eraCell) {
 					w := c.wire()
