@@ -225,6 +225,44 @@ func TestTasks(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a client that cannot be told of the acknowledgement watches nothing", func(t *testing.T) {
+		script := &tasks{t: t}
+		bubble(t, script, func(w *world) {
+			w.session("s", everything)
+			c := w.listenTo(`"L1"`, port.ChangeFilter{TaskIDs: []string{"h.LT1"}}, errGone)
+			<-c.ended
+			if len(script.watched) != 0 {
+				t.Errorf("watched %q", script.watched)
+			}
+		})
+	})
+	t.Run("10,000 tasks: no more than 100", func(t *testing.T) {
+		script := &tasks{t: t}
+		bubble(t, script, func(w *world) {
+			w.session("s", everything)
+			handles := make([]string, 10_000)
+			for i := range handles {
+				handles[i] = fmt.Sprintf("h.LT%d", i)
+			}
+			c := w.listen("1", port.ChangeFilter{TaskIDs: handles})
+			if got := c.got(); len(got) != 1 || strings.Count(got[0], "h.LT") != 100 {
+				t.Errorf("told %q", got)
+			}
+			c.leave()
+		})
+	})
+	t.Run("none are honoured where nobody tells of them", func(t *testing.T) {
+		bubble(t, nil, func(w *world) {
+			w.session("s", everything)
+			c := w.listen("1", port.ChangeFilter{TaskIDs: []string{"h.LT1"}})
+			c.want("1 ack false false false [] []")
+			c.leave()
+		})
+	})
+}
+
+// TestSlowTasks: what is kept of tasks for a client that reads slowly is bounded.
+func TestSlowTasks(t *testing.T) {
 	t.Run("a client that reads slowly: what there is no room for is not taken", func(t *testing.T) {
 		script := &tasks{t: t}
 		bubble(t, script, func(w *world) {
@@ -257,40 +295,6 @@ func TestTasks(t *testing.T) {
 				t.Error("not taken when there is room again")
 			}
 			c.want("later")
-			c.leave()
-		})
-	})
-	t.Run("a client that cannot be told of the acknowledgement watches nothing", func(t *testing.T) {
-		script := &tasks{t: t}
-		bubble(t, script, func(w *world) {
-			w.session("s", everything)
-			c := w.listenTo(`"L1"`, port.ChangeFilter{TaskIDs: []string{"h.LT1"}}, errGone)
-			<-c.ended
-			if len(script.watched) != 0 {
-				t.Errorf("watched %q", script.watched)
-			}
-		})
-	})
-	t.Run("10,000 tasks: no more than 100", func(t *testing.T) {
-		script := &tasks{t: t}
-		bubble(t, script, func(w *world) {
-			w.session("s", everything)
-			handles := make([]string, 10_000)
-			for i := range handles {
-				handles[i] = fmt.Sprintf("h.LT%d", i)
-			}
-			c := w.listen("1", port.ChangeFilter{TaskIDs: handles})
-			if got := c.got(); len(got) != 1 || strings.Count(got[0], "h.LT") != 100 {
-				t.Errorf("told %q", got)
-			}
-			c.leave()
-		})
-	})
-	t.Run("none are honoured where nobody tells of them", func(t *testing.T) {
-		bubble(t, nil, func(w *world) {
-			w.session("s", everything)
-			c := w.listen("1", port.ChangeFilter{TaskIDs: []string{"h.LT1"}})
-			c.want("1 ack false false false [] []")
 			c.leave()
 		})
 	})

@@ -269,6 +269,17 @@ func (l *lease) Pin() func() {
 	return sync.OnceFunc(func() { l.p.pin(t, -1) })
 }
 
+func (l *lease) Leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		l.p.w.Error("a session is left after it was given back")
+	}
+	l.p.w.mu.Lock()
+	defer l.p.w.mu.Unlock()
+	l.p.w.left++
+}
+
 func (l *lease) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -207,7 +207,10 @@ type world struct {
 	logged  *lockedBuffer
 	others  []*process
 
+	attended int // by a process; 0 is the default
+
 	mu      sync.Mutex
+	left    int      // leases of sessions in which something lives on
 	leases  int      // that have not been given back
 	refuse  error    // sessions are not lent
 	lending func()   // runs before one is
@@ -295,7 +298,7 @@ func (w *world) launch() *process {
 	p.life, p.end = context.WithCancel(context.Background())
 	m, err := pump.New(pump.Options{
 		Store: p.store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
-		Sessions: p, Dialect: dialect{}, Times: w.times,
+		Sessions: p, Dialect: dialect{}, Times: w.times, Attended: w.attended,
 		Owner: func(caller port.Caller) string { return "owner " + caller.Principal },
 	})
 	if err != nil {

@@ -142,24 +142,6 @@ func TestWatch(t *testing.T) {
 			s.wantEnd(true)
 		})
 	})
-	t.Run("§4.24 what there was no room for is told later, as it is then", func(t *testing.T) {
-		bubble(t, func(w *world) {
-			h := w.made("t1")
-			s := w.watches(alice, h)
-			s.fill(true)
-			w.backend.set(func(b *backend) { b.jobs["t1"].Message = "half" })
-			after(3 * time.Second)
-			w.backend.completes("t1")
-			after(time.Minute)
-			s.want()
-			s.wantEnd(false)
-			s.fill(false)
-			after(3 * time.Second)
-			s.want("completed")
-			s.wantEnd(true)
-			w.wantPinned(0)
-		})
-	})
 	t.Run("§4.24 over at the beginning: one word", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h := w.made("t1")
@@ -266,6 +248,29 @@ func TestWatchMany(t *testing.T) {
 			w.backend.completes("t1")
 			after(3 * time.Second)
 			s.want("completed")
+		})
+	})
+}
+
+// TestWatchWithoutRoom: what a client cannot be told now is not kept for it.
+func TestWatchWithoutRoom(t *testing.T) {
+	t.Parallel()
+	t.Run("§4.24 what there was no room for is told later, as it is then", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.made("t1")
+			s := w.watches(alice, h)
+			s.fill(true)
+			w.backend.set(func(b *backend) { b.jobs["t1"].Message = "half" })
+			after(3 * time.Second)
+			w.backend.completes("t1")
+			after(time.Minute)
+			s.want()
+			s.wantEnd(false)
+			s.fill(false)
+			after(3 * time.Second)
+			s.want("completed")
+			s.wantEnd(true)
+			w.wantPinned(0)
 		})
 	})
 }
