@@ -1,6 +1,8 @@
 package edge_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
+	"github.com/taskbridge/taskbridge/adapter/port"
 )
 
 // taken asks a budget for room for a request.
@@ -99,4 +102,62 @@ func TestSmallBudget(t *testing.T) {
 	if room, _ := taken(t, edge.NewBudget(10), -1, 100); room == nil {
 		t.Error("a request found no room in an unused budget")
 	}
+}
+
+// TestHold: what comes in answer to a request has its place in that one's room, and is
+// given back with it. What belongs to none is given back by itself.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	budget := edge.NewBudget(100)
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("?"))
+	room, ok := budget.Take(c, 10)
+	if !ok {
+		t.Fatal("no room")
+	}
+	ctx := c.Request.Context()
+	wantFree := func(what string, n int64) {
+		t.Helper()
+		back, ok := budget.TryHold(t.Context(), n)
+		if !ok {
+			t.Errorf("%s: less than %d is free", what, n)
+			return
+		}
+		if more, ok := budget.TryHold(t.Context(), 1); ok {
+			t.Errorf("%s: more than %d is free", what, n)
+			more()
+		}
+		back()
+		back() // which is no harm
+	}
+	if back, ok := budget.TryHold(ctx, 40); !ok || back != nil {
+		t.Errorf("an answer has no place in the room of its request: %v", ok)
+	}
+	wantFree("in its room", 59)
+	lent := room.Lend()
+	room.Release()
+	if back, ok := budget.TryHold(ctx, 20); !ok || back != nil {
+		t.Errorf("nor in that of one which goes on: %v", ok)
+	}
+	wantFree("lent", 39)
+	if _, ok := budget.TryHold(ctx, 40); ok {
+		t.Error("more than there is")
+	}
+	late, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := budget.Hold(late, 40); !errors.Is(err, port.ErrNoRoom) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := budget.Hold(ctx, 101); !errors.Is(err, port.ErrNoRoom) {
+		t.Errorf("error %v", err)
+	}
+	lent()
+	wantFree("released", 100)
+	back, ok := budget.TryHold(ctx, 30)
+	if !ok || back == nil {
+		t.Fatal("what comes after its request has no room, or that of the request")
+	}
+	wantFree("after it", 70)
+	back()
+	wantFree("in the end", 100)
 }

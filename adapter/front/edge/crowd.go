@@ -13,33 +13,43 @@ type Crowd struct {
 	by    map[string]int
 }
 
-// Enter counts one more until [Crowd.Leave], or reports false when there is no room.
-// An empty origin is that of nobody in particular, and counts among all only.
-func (c *Crowd) Enter(origin string) bool {
+// Enter counts one more, under each of its origins, until [Crowd.Leave], or reports
+// false when there is no room. An empty origin is that of nobody in particular, and
+// counts among all only.
+func (c *Crowd) Enter(origins ...string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.total >= c.All || origin != "" && c.by[origin] >= c.Each {
+	if c.total >= c.All {
 		return false
 	}
-	c.total++
-	if origin != "" {
-		if c.by == nil {
-			c.by = make(map[string]int)
+	for _, origin := range origins {
+		if origin != "" && c.by[origin] >= c.Each {
+			return false
 		}
-		c.by[origin]++
+	}
+	c.total++
+	if c.by == nil {
+		c.by = make(map[string]int)
+	}
+	for _, origin := range origins {
+		if origin != "" {
+			c.by[origin]++
+		}
 	}
 	return true
 }
 
 // Leave takes back an [Crowd.Enter] that reported true.
-func (c *Crowd) Leave(origin string) {
+func (c *Crowd) Leave(origins ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total--
-	if origin == "" {
-		return
-	}
-	if c.by[origin]--; c.by[origin] == 0 {
-		delete(c.by, origin)
+	for _, origin := range origins {
+		if origin == "" {
+			continue
+		}
+		if c.by[origin]--; c.by[origin] == 0 {
+			delete(c.by, origin)
+		}
 	}
 }

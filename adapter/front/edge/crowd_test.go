@@ -28,6 +28,17 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+func TestCrowdOfTwoOrigins(t *testing.T) {
+	t.Parallel()
+	c := &edge.Crowd{All: 10, Each: 2}
+	if !c.Enter("address", "one") || !c.Enter("address", "two") || c.Enter("address", "three") || !c.Enter("other", "three") {
+		t.Error("one origin lets in what another does not")
+	}
+	if c.Leave("address", "one"); !c.Enter("address", "three") || c.Enter("other", "three") {
+		t.Error("room is counted wrongly once one has left")
+	}
+}
+
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	trusted := edge.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}

@@ -71,7 +71,7 @@ func (f *Face) join(c *gin.Context, backend string, id jsonrpc.ID) (*session, *l
 	if !ok {
 		return nil, nil, false
 	}
-	l, fresh, err := f.enter(s.key, s.Address)
+	l, fresh, err := f.enter(s.key, s.Address, s.Principal)
 	if err == nil && fresh {
 		// A DELETE that came between has found nothing to end in this process.
 		again := &session{key: s.key}

@@ -47,7 +47,8 @@ type Limits struct {
 	// no bound.
 	Requests, RequestsPerAddress int
 	// Sessions counts all sessions, SessionsPerAddress those of one client
-	// address, StreamsPerSession the open GET streams of a session.
+	// address, StreamsPerSession the open GET streams of a session. One principal has
+	// half of all at most.
 	Sessions, SessionsPerAddress, StreamsPerSession int
 }
 
@@ -76,15 +77,21 @@ type Face struct {
 	mu        sync.Mutex
 	closed    bool
 	live      map[string]*live // by session key
-	addresses map[string]int   // sessions by client address
+	addresses edge.Crowd       // sessions by client address
+	owners    edge.Crowd       // the same by principal
 }
+
+// ownerShare is the part of all sessions that one principal may have.
+const ownerShare = 2
 
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Face{
 		Options: o, ctx: ctx, cancel: cancel, calls: edge.Crowd{All: cmp.Or(o.Limits.Requests, math.MaxInt), Each: cmp.Or(o.Limits.RequestsPerAddress, math.MaxInt)},
-		live: make(map[string]*live), addresses: make(map[string]int),
+		live:      make(map[string]*live),
+		addresses: edge.Crowd{All: o.Limits.Sessions, Each: o.Limits.SessionsPerAddress},
+		owners:    edge.Crowd{All: math.MaxInt, Each: max(1, o.Limits.Sessions/ownerShare)},
 	}
 }
 
@@ -141,7 +148,7 @@ func (f *Face) Close(ctx context.Context) error {
 	f.mu.Lock()
 	f.closed = true
 	all := f.live
-	f.live, f.addresses = make(map[string]*live), make(map[string]int)
+	f.live = make(map[string]*live)
 	f.mu.Unlock()
 	f.cancel(errClosing)
 	for _, l := range all {

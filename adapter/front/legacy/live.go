@@ -18,7 +18,9 @@ import (
 type live struct {
 	f       *Face
 	address string
-	nonce   string // begins the ids of its streams
+	// principal is that of its record: empty for a session that is its own.
+	principal string
+	nonce     string // begins the ids of its streams
 
 	mu       sync.Mutex
 	ended    error              // why it has ended; nil while it lives
@@ -69,7 +71,7 @@ var (
 
 // enter returns what this process holds of a session. If it held nothing, it
 // counts the session and says so.
-func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
+func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -79,20 +81,23 @@ func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
 		l.use(f.Env.Now())
 		return l, false, nil
 	}
-	if len(f.live) >= f.Limits.Sessions || f.addresses[address] >= f.Limits.SessionsPerAddress {
-		return nil, false, errFull
-	}
 	nonce, err := env.NewID(f.Env)
 	if err != nil {
 		return nil, false, err
 	}
+	if !f.owners.Enter(principal) {
+		return nil, false, errFull
+	}
+	if !f.addresses.Enter(address) {
+		f.owners.Leave(principal)
+		return nil, false, errFull
+	}
 	l = &live{
-		f: f, address: address, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
+		f: f, address: address, principal: principal, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
 		over: make(chan struct{}),
 	}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
 	f.live[key] = l
-	f.addresses[address]++
 	return l, true, nil
 }
 
@@ -161,9 +166,8 @@ func (f *Face) expired(key string, l *live) {
 // drop forgets a session; the face's lock is held.
 func (f *Face) drop(key string, l *live) {
 	delete(f.live, key)
-	if f.addresses[l.address]--; f.addresses[l.address] == 0 {
-		delete(f.addresses, l.address)
-	}
+	f.addresses.Leave(l.address)
+	f.owners.Leave(l.principal)
 }
 
 // end ends everything of a session in this process.

@@ -137,7 +137,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	s.Version = legacy2025.Negotiate(params.ProtocolVersion)
 	s.ClientInfo, s.Capabilities = string(params.ClientInfo), string(params.Capabilities)
-	l, _, err := f.enter(s.key, s.Address)
+	l, _, err := f.enter(s.key, s.Address, s.Principal)
 	if err != nil {
 		f.refuseSession(c, msg.ID, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -39,8 +40,9 @@ type Limits struct {
 	// Body is the size of a message in bytes.
 	Body int64
 	// Requests counts all requests that are being handled, RequestsPerCaller those of
-	// one principal, or of one client address where there is none, and StreamsPerCaller
-	// the open subscriptions of one. RequestsPerCaller of zero is no bound.
+	// one principal and those of one client address: principals without a key set are
+	// made up at will. StreamsPerCaller counts the open subscriptions of one principal, or
+	// of one client address where there is none. RequestsPerCaller of zero is no bound.
 	Requests, RequestsPerCaller, StreamsPerCaller int
 }
 
@@ -56,7 +58,7 @@ type Route struct {
 type Face struct {
 	Options
 
-	calls   edge.Crowd // exchanges by caller
+	calls   edge.Crowd // exchanges by principal, and by address
 	unnamed atomic.Int64
 	work    sync.WaitGroup // exchanges
 
@@ -71,7 +73,7 @@ type Face struct {
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	return &Face{
-		Options: o, calls: edge.Crowd{All: o.Limits.Requests, Each: cmp.Or(o.Limits.RequestsPerCaller, o.Limits.Requests)},
+		Options: o, calls: edge.Crowd{All: math.MaxInt, Each: cmp.Or(o.Limits.RequestsPerCaller, o.Limits.Requests)},
 		streams: make(map[string]int), running: make(map[*stream]struct{}),
 	}
 }

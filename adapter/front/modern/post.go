@@ -66,9 +66,9 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 	}
 	x := f.exchange(c, route, r)
 	s := newStream(c.Request.Context(), rep)
-	s.who = origin(c, f.Proxies, x.Caller)
+	s.who = origins(c, f.Proxies, x.Caller)
 	if r.method.listens {
-		s.caller = s.who
+		s.caller = s.who[len(s.who)-1]
 	}
 	if err := f.begin(c, s); err != nil {
 		s.end(port.Fail(err))
@@ -80,12 +80,14 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 	s.end(f.outcome(s, x, c.Request.Header))
 }
 
-// origin is under what name the requests of a caller are counted.
-func origin(c *gin.Context, proxies edge.Proxies, caller port.Caller) string {
-	if caller.Principal == "" {
-		return "address:" + proxies.Client(c.Request)
+// origins are under what names the requests of a caller are counted: its address, and
+// its principal if it has one.
+func origins(c *gin.Context, proxies edge.Proxies, caller port.Caller) []string {
+	names := []string{"address:" + proxies.Client(c.Request)}
+	if caller.Principal != "" {
+		names = append(names, caller.Principal)
 	}
-	return caller.Principal
+	return names
 }
 
 // exchange is a request on its way to the crossing. Its caller is what the request

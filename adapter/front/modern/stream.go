@@ -21,8 +21,8 @@ var (
 // once, so that a crossing is never ahead of its client.
 type stream struct {
 	rep    *reply
-	who    string // under what name it is counted
-	caller string // the same for a subscription, or empty
+	who    []string // under what names it is counted
+	caller string   // under what name it is counted as a subscription, or empty
 
 	// ctx is of the exchange; it ends with the connection, or with a cause.
 	ctx    context.Context
