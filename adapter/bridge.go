@@ -91,7 +91,7 @@ type Bridge struct {
 // another process holds is [ErrLocked].
 func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready, listen: o.Listen, dial: o.Dial}
-	b.budget = edge.NewBudget(cfg.Limits.InflightBytes)
+	b.budget = edge.NewBudget(cfg.Limits.InflightBytes, max(cfg.Limits.Body, cfg.Limits.Result))
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}

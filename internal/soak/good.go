@@ -137,13 +137,28 @@ func (g *good) add(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	var got struct {
+	type sum struct {
 		Structured struct {
 			Sum json.Number `json:"sum"`
 		} `json:"structuredContent"`
 	}
+	var got struct {
+		sum
+
+		TaskID string `json:"taskId"`
+		Result sum    `json:"result"`
+	}
 	if err := json.Unmarshal(result, &got); err != nil {
 		return err
+	}
+	if got.TaskID != "" { // a call that takes long becomes a task
+		if result, err = g.follow(ctx, got.TaskID); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(result, &got); err != nil {
+			return err
+		}
+		got.sum = got.Result
 	}
 	if want := fmt.Sprint(9007199254740993 + n); got.Structured.Sum.String() != want {
 		return fmt.Errorf("the sum is %s, want %s", got.Structured.Sum, want)

@@ -30,6 +30,8 @@ func lasting() []attack {
 			return h.trickle(ctx, "", 0, headerTimeout+slowness)
 		}},
 		{name: "reader that stops", workers: 10, wants: []int{0}, once: unread},
+		{name: "large answers", workers: 30, rest: 300 * time.Millisecond, wants: []int{200}, once: readLarge},
+		{name: "large answers, not read", workers: 30, rest: 100 * time.Millisecond, wants: []int{0}, once: leaveLarge},
 		{name: "half-closed", workers: 2, rest: 50 * time.Millisecond, once: halfClosed},
 		{name: "hung up on a call", workers: 2, rest: 200 * time.Millisecond, once: hungUp},
 		{name: "task that nobody polls", workers: 2, rest: 100 * time.Millisecond, wants: []int{200}, once: forgottenTask},

@@ -102,6 +102,7 @@ func (p *process) files() int {
 
 // site is the bridge with the servers behind it.
 type site struct {
+	large     *large
 	processes []*process // the bridge last
 	address   string     // of the bridge
 }
@@ -116,13 +117,17 @@ func (s *site) stop() error {
 			err = fmt.Errorf("the bridge: %w", end)
 		}
 	}
-	return err
+	return errors.Join(err, s.large.stop())
 }
 
 // build starts one server of each era, and the bridge in front of them with its
 // memory limited.
 func build(ctx context.Context, o *Options) (*site, error) {
-	s := &site{}
+	large, err := serveLarge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{large: large}
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin", "off", "--store", "embedded:" + filepath.Join(o.Dir, "store.db")}
 	for _, era := range []string{"modern", "legacy"} {
 		target := ""
@@ -136,6 +141,7 @@ func build(ctx context.Context, o *Options) (*site, error) {
 		s.processes = append(s.processes, p)
 		args = append(args, "--backend", era+"="+target)
 	}
+	args = append(args, "--backend", "large="+large.url, "--set", "backends.large.era=modern")
 	env := []string{fmt.Sprintf("GOMEMLIMIT=%d", o.Ceiling*3/4)}
 	p, err := launch(ctx, o, "bridge", env, append(args, o.settings()...), func(line string) bool {
 		for _, word := range strings.Fields(line) {
@@ -154,7 +160,7 @@ func build(ctx context.Context, o *Options) (*site, error) {
 
 func (s *site) stopAll() error {
 	if len(s.processes) == 0 {
-		return nil
+		return s.large.stop()
 	}
 	return s.stop()
 }

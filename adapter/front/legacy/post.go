@@ -16,16 +16,15 @@ import (
 
 // post serves POST: one message, or a batch.
 func (f *Face) post(c *gin.Context, backend string) {
-	room, ok := f.Budget.Take(c, f.Limits.Body)
+	room, ok := f.Budget.Take(c, f.Proxies.Client(c.Request))
 	if !ok {
 		return
 	}
 	defer room.Release()
-	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
+	body, err := edge.ReadBody(c, f.Env, room, f.Limits.Body)
 	if err != nil {
 		return
 	}
-	room.Keep(len(body))
 	accepts := edge.ParseAccept(c.Request)
 	if !accepts.JSON && !accepts.EventStream {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s or %s", edge.JSON, edge.EventStream))

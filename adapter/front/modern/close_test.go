@@ -185,7 +185,7 @@ func TestTooManyRequestsOfOne(t *testing.T) {
 
 // TestTooManyBytes: the messages being handled are bounded together.
 func TestTooManyBytes(t *testing.T) {
-	bubble(t, func(o *modern.Options) { o.Budget = edge.NewBudget(300) }, func(t *testing.T, r *rig) {
+	bubble(t, func(o *modern.Options) { o.Budget = edge.NewBudget(300, 300) }, func(t *testing.T, r *rig) {
 		r.crossing.on("tools/call", after(time.Minute))
 		first := r.background(call("1", "Accept: application/json"))
 		wantAnswer(t, r.do(ask("2", "tools/list", "")), http.StatusServiceUnavailable, failed("", "-32603", "too many messages at once; try again", ""))
