@@ -159,7 +159,7 @@ func cut(media, body string) func(http.ResponseWriter, *http.Request, wire.Value
 			w.Header().Set("Content-Length", "1000")
 			kindly(w, media)(body)
 		}
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // it is how a handler cuts its connection
 	}
 }
 

@@ -37,20 +37,26 @@ func (w *wireClient) say(text string) {
 	synctest.Wait()
 }
 
-// heard reads an answer, and returns its status and body, or zero for a connection
-// that was closed.
-func (w *wireClient) heard() (resp *http.Response, body string) {
+// wireAnswer is an answer; the status is zero for a connection that was closed.
+type wireAnswer struct {
+	status int
+	header http.Header
+	last   bool // the connection is to be closed
+}
+
+// heard reads an answer, and returns its body beside it.
+func (w *wireClient) heard() (resp wireAnswer, body string) {
 	w.t.Helper()
-	resp, err := http.ReadResponse(w.in, nil)
+	r, err := http.ReadResponse(w.in, nil)
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.ErrClosedPipe) {
 			w.t.Errorf("the connection broke: %v", err)
 		}
-		return &http.Response{Header: http.Header{}}, ""
+		return wireAnswer{}, ""
 	}
-	text, _ := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	return resp, string(text)
+	text, _ := io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	return wireAnswer{r.StatusCode, r.Header, r.Close}, string(text)
 }
 
 // posting is the head of a POST to a face.
@@ -142,8 +148,8 @@ func TestEdgeLimits(t *testing.T) {
 					if face == "nowhere" && tt.served {
 						want, tt.answer = 404, ""
 					}
-					if resp.StatusCode != want || !strings.Contains(body, tt.answer) || took > tt.within {
-						t.Errorf("%d %.200q after %v, want %d %q within %v", resp.StatusCode, body, took, want, tt.answer, tt.within)
+					if resp.status != want || !strings.Contains(body, tt.answer) || took > tt.within {
+						t.Errorf("%d %.200q after %v, want %d %q within %v", resp.status, body, took, want, tt.answer, tt.within)
 					}
 					if _, err := io.Copy(io.Discard, w.in); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 						t.Errorf("the connection is not closed: %v", err)
@@ -186,9 +192,9 @@ func TestConnections(t *testing.T) {
 				turned := c.wire()
 				turned.say(posting("modern", "Content-Length: 2\r\n") + "{}")
 				resp, body := turned.heard()
-				if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "5" || !resp.Close ||
+				if resp.status != http.StatusServiceUnavailable || resp.header.Get("Retry-After") != "5" || !resp.last ||
 					body != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"too many connections; try again later"}}` {
-					t.Errorf("one too many: %d %v %s", resp.StatusCode, resp.Header, body)
+					t.Errorf("one too many: %d %v %s", resp.status, resp.header, body)
 				}
 				_ = turned.Close()
 				synctest.Wait()
@@ -198,8 +204,8 @@ func TestConnections(t *testing.T) {
 				}
 				synctest.Wait()
 				mute := c.wire()
-				if resp, _ := mute.heard(); resp.StatusCode != 0 {
-					t.Errorf("one beyond those is told %d", resp.StatusCode)
+				if resp, _ := mute.heard(); resp.status != 0 {
+					t.Errorf("one beyond those is told %d", resp.status)
 				}
 				for _, w := range idle {
 					_ = w.Close()
@@ -208,8 +214,8 @@ func TestConnections(t *testing.T) {
 				synctest.Wait()
 				open[0] = c.wire()
 				open[0].say(posting("modern", "Content-Length: 2\r\n") + "{}")
-				if resp, _ := open[0].heard(); resp.StatusCode != http.StatusBadRequest {
-					t.Errorf("in the place of one that left: %d", resp.StatusCode)
+				if resp, _ := open[0].heard(); resp.status != http.StatusBadRequest {
+					t.Errorf("in the place of one that left: %d", resp.status)
 				}
 				for _, w := range open {
 					_ = w.Close()

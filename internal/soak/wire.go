@@ -16,7 +16,9 @@ import (
 )
 
 // address is the n-th client of a kind, of those that share a net.
-func address(kind byte, n int) net.IP { return net.IPv4(127, kind, byte(n/250), byte(1+n%250)) }
+func address(kind byte, n int) net.IP {
+	return net.IPv4(127, kind, byte(n/250), byte(1+n%250)) //nolint:gosec // there are fewer of a kind
+}
 
 // dialer dials from an address of its own.
 func dialer(from net.IP) *net.Dialer {

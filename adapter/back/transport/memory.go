@@ -32,6 +32,8 @@ type memory struct {
 }
 
 // grow sees to it that a message of so many bytes has room.
+//
+//nolint:contextcheck,nolintlint // the context is that of the exchange; contextcheck reads this itself
 func (m *memory) grow(size int64) error {
 	if m.of == nil || size <= freeBytes {
 		return nil

@@ -206,7 +206,7 @@ func options(tb testing.TB, x port.Crossing) legacy.Options {
 	return legacy.Options{
 		Crossing: x, Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
-		Budget: edge.NewBudget(1 << 30, 1 << 30),
+		Budget: edge.NewBudget(1<<30, 1<<30),
 		Limits: legacy.Limits{Body: 4 << 10, Kept: 1 << 28, Sessions: 100, SessionsPerAddress: 100, StreamsPerSession: 2},
 		Times:  legacy.Times{SessionIdle: idle, ReplayWindow: window},
 	}

@@ -158,7 +158,7 @@ func options(tb testing.TB, x *crossing) modern.Options {
 	return modern.Options{
 		Crossing: x, Params: x, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
-		Budget: edge.NewBudget(1 << 30, 1 << 30),
+		Budget: edge.NewBudget(1<<30, 1<<30),
 		Limits: modern.Limits{Body: 4 << 10, Requests: 100, StreamsPerCaller: 2},
 	}
 }
