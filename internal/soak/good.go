@@ -105,6 +105,40 @@ func (g *good) serve(ctx context.Context) {
 	}
 }
 
+// newcomers are clients that come, make a call in a session of their own, and go.
+func newcomers(ctx context.Context, t *tally, to string) {
+	for n := 0; ctx.Err() == nil; n++ {
+		g := legacyClient(t, address(netGood, goodClients+n%100), to)
+		g.timed(ctx, "newcomer: session and call", func() error {
+			if _, err := g.request(ctx, "initialize", "", initialize); err != nil {
+				return err
+			}
+			if a, err := post(ctx, g.http, g.url, g.header, strings.NewReader(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)); err != nil || a.status != http.StatusAccepted {
+				return fmt.Errorf("initialized: %v %w", a, err)
+			}
+			return g.add(ctx, n)
+		})
+		g.leave(ctx)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// leave ends the client's session.
+func (g *good) leave(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, g.url, http.NoBody)
+	if err != nil {
+		return
+	}
+	req.Header = g.header
+	if resp, err := g.http.Do(req); err == nil {
+		_ = resp.Body.Close()
+	}
+	g.http.CloseIdleConnections()
+}
+
 // timed notes how long something took, and what went wrong.
 func (g *good) timed(ctx context.Context, what string, do func() error) {
 	begun := time.Now()

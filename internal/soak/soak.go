@@ -55,6 +55,7 @@ func load(ctx context.Context, o *Options, s *site, t *tally) error {
 	for _, g := range clients {
 		work.Go(func() { g.serve(ctx) })
 	}
+	work.Go(func() { newcomers(ctx, t, s.address) })
 	begun := time.Now()
 	hold(ctx, t, s.address, o.Streams, &work)
 	_, _ = fmt.Fprintf(o.Log, "%d idle streams opened in %v\n", o.Streams, time.Since(begun).Round(time.Second))

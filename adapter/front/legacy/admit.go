@@ -84,6 +84,13 @@ func (f *Face) join(c *gin.Context, backend string, id jsonrpc.ID) (*session, *l
 		return nil, nil, false
 	}
 	l.belongs(s, c.GetHeader("Authorization"))
+	if err := f.uses(c.Request.Context(), s, l); err != nil {
+		if errors.Is(err, errUnknownSession) { // it has ended since it was looked up
+			f.end(s.key)
+		}
+		f.refuseSession(c, id, err)
+		return nil, nil, false
+	}
 	return s, l, true
 }
 

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"log/slog"
 	"math"
@@ -79,6 +80,7 @@ type Face struct {
 	live      map[string]*live // by session key
 	addresses edge.Crowd       // sessions by client address
 	owners    edge.Crowd       // the same by principal
+	unused    list.List        // of *idler, those that were opened first in front
 }
 
 // ownerShare is the part of all sessions that one principal may have.

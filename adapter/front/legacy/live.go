@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"slices"
@@ -20,7 +21,8 @@ type live struct {
 	address string
 	// principal is that of its record: empty for a session that is its own.
 	principal string
-	nonce     string // begins the ids of its streams
+	unused    *list.Element // where it stands among those; guarded by the face's lock
+	nonce     string        // begins the ids of its streams
 
 	mu       sync.Mutex
 	ended    error              // why it has ended; nil while it lives
@@ -85,6 +87,7 @@ func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err e
 	if err != nil {
 		return nil, false, err
 	}
+	f.makeRoom()
 	if !f.owners.Enter(principal) {
 		return nil, false, errFull
 	}
@@ -166,6 +169,7 @@ func (f *Face) expired(key string, l *live) {
 // drop forgets a session; the face's lock is held.
 func (f *Face) drop(key string, l *live) {
 	delete(f.live, key)
+	f.isUsed(l)
 	f.addresses.Leave(l.address)
 	f.owners.Leave(l.principal)
 }

@@ -168,6 +168,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 			l.belongs(s, c.GetHeader("Authorization"))
 		}
 		c.Header(headerSession, s.id)
+		f.opened(s.key, l)
 	}
 	rep.end(msg, out)
 }

@@ -40,6 +40,7 @@ type record struct {
 	Resources    []string `json:"resources,omitempty"`
 	Asked        int64    `json:"asked,omitempty"` // blocks of request ids handed out
 	Kept         string   `json:"kept,omitempty"`  // by the crossing
+	Used         bool     `json:"used,omitempty"`  // something has come on it
 	Seen         int64    `json:"seen"`            // ms, written once in a quarter of the idle time
 }
 
