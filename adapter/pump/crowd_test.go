@@ -3,6 +3,7 @@ package pump_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -25,6 +26,31 @@ func (w *world) wantLeases(inUse, left int) {
 	if w.leases != inUse || w.left != left {
 		w.Errorf("%d leases and %d left, want %d and %d", w.leases, w.left, inUse, left)
 	}
+}
+
+// TestRefusals: a backend that asks and asks, and does not listen, keeps few goroutines.
+func TestRefusals(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.waited("t1")
+		w.backend.set(func(b *backend) { b.unheeding = true })
+		flood := func(from int) int {
+			for i := range 100 {
+				w.says(ask(fmt.Sprint(from+i), "elicit", "t1", fmt.Sprint(from+i)))
+			}
+			synctest.Wait()
+			return len(w.backend.was())
+		}
+		if n := flood(1000); n != 16 { // beside the 64 that are kept
+			t.Errorf("%d refusals at a time", n)
+		}
+		if n := flood(2000); n != 0 {
+			t.Errorf("%d more", n)
+		}
+		time.Sleep(11 * time.Second)
+		if n := flood(3000); n != 16 {
+			t.Errorf("%d once the first are over", n)
+		}
+	})
 }
 
 // TestCrowd: tasks that nobody asks for do not keep their sessions from others, and

@@ -81,9 +81,11 @@ type Manager struct {
 	closed bool
 	tasks  map[string]*live // by serial: the tasks that this process looks after
 	// order has the same tasks by backend, the one that was asked for last first.
-	order   map[string]*list.List
-	idle    chan struct{} // closed when the last hosted call ends; nil while nobody waits
-	running int           // hosted calls of this process
+	order map[string]*list.List
+	idle  chan struct{} // closed when the last hosted call ends; nil while nobody waits
+	// responding counts the questions that are being answered here, by session.
+	responding map[port.Session]int
+	running    int // hosted calls of this process
 }
 
 // sessionTask names a task as its backend does.
@@ -127,7 +129,7 @@ func New(o Options) (*Manager, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
 		Options: o, id: sync.OnceValue(func() string { return newID(o) }), ctx: ctx, cancel: cancel, ended: ended, early: early,
-		tasks: make(map[string]*live), order: make(map[string]*list.List),
+		tasks: make(map[string]*live), order: make(map[string]*list.List), responding: make(map[port.Session]int),
 	}, nil
 }
 
