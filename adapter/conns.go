@@ -113,10 +113,14 @@ func meet(ctx context.Context, conn net.Conn) context.Context {
 // to be read in time, and what a client still sends has an end.
 func (b *Bridge) outermost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer edge.Conclude(w, b.env)
+		rest := edge.Follow(r)
+		defer func() { edge.Conclude(w, b.env, rest) }()
 		switch {
 		case r.Context().Value(turnedKey{}) != nil:
 			edge.TurnAway(w, http.StatusServiceUnavailable, "too many connections; try again later")
+		case r.Context().Err() != nil:
+			// Whoever is there still must not take silence for an answer.
+			edge.TurnAway(w, http.StatusServiceUnavailable, "the connection is not well; try again on another")
 		case len(r.RequestURI) > maxURL:
 			edge.TurnAway(w, http.StatusRequestURITooLong, "URL: want less")
 		default:

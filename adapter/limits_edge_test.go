@@ -247,3 +247,36 @@ func TestUnreadAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowReaderIsServedOn: a client that takes a while to read an answer is served on
+// the same connection afterwards.
+func TestSlowReaderIsServedOn(t *testing.T) {
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{%s{}}}}`, recentMeta)
+	list := posting("modern", fmt.Sprintf("Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n", len(body))) + body
+	for name, first := range map[string]string{
+		"an answer":         list,
+		"a refusal":         posting("modern", "Content-Length: 2\r\n") + "{}",
+		"what has no body":  "GET /modern/quarry HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"what is nowhere":   posting("nowhere", "Content-Length: 2\r\n") + "{}",
+		"an empty message":  posting("modern", "Content-Length: 0\r\n"),
+		"a chunked message": posting("modern", "Transfer-Encoding: chunked\r\n") + "2\r\n{}\r\n0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cellOf(t, newOldDemo(), func(c *eraCell) {
+				w := c.wire()
+				defer func() { _ = w.Close() }()
+				w.say(first)
+				time.Sleep(20 * time.Second)
+				if got, _ := w.heard(); got.status == 0 {
+					t.Error("no answer")
+				}
+				for range 3 {
+					w.say(list)
+					if got, text := w.heard(); got.status != http.StatusOK || !strings.Contains(text, `"result"`) {
+						t.Errorf("then %d %.100q", got.status, text)
+					}
+				}
+			})
+		})
+	}
+}

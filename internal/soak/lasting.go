@@ -90,10 +90,10 @@ func unread(ctx context.Context, h *hostile) (*answer, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":` + modernMeta + `}}`
 	request := fmt.Sprintf("POST /modern/legacy HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n%s", h.to, len(body), body)
-	// It is over when the bridge takes no more and has closed the connection.
-	deadline := time.Now().Add(2*readTime + slowness)
+	// It is over when the bridge takes no more and has closed the connection. On a busy
+	// machine it takes a while until the buffers on the way are full.
 	for ctx.Err() == nil {
-		_ = conn.SetWriteDeadline(deadline)
+		_ = conn.SetWriteDeadline(time.Now().Add(2*readTime + slowness))
 		if _, err := io.WriteString(conn, strings.Repeat(request, 20)); err != nil {
 			return nil, closedOr(err)
 		}

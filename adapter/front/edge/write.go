@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -105,11 +107,41 @@ func (ev *Events) Send(m *sse.Message) error {
 	return nil
 }
 
+// Rest is what is still to come of a request's body.
+type Rest struct {
+	io.ReadCloser
+	over bool
+}
+
+// Follow has the rest of a request's body noticed, by reading it through what is
+// returned.
+func Follow(r *http.Request) *Rest {
+	if r.Body == nil || r.Body == http.NoBody {
+		return &Rest{over: true}
+	}
+	rest := &Rest{ReadCloser: r.Body}
+	r.Body = rest
+	return rest
+}
+
+// Read implements [io.Reader].
+func (r *Rest) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		r.over = true
+	}
+	return n, err
+}
+
 // Conclude sets the deadlines for what is left to do once a request has been handled:
-// to send the end of the answer, and to read what the client still sends.
-func Conclude(w http.ResponseWriter, e env.Env) {
+// to send the end of the answer, and to read what the client still sends. When that is
+// nothing the server waits for the next request already, and would take a deadline for
+// the end of the connection, for good.
+func Conclude(w http.ResponseWriter, e env.Env, rest *Rest) {
 	Extend(w, e)
-	_ = http.NewResponseController(w).SetReadDeadline(e.Now().Add(restTime))
+	if !rest.over {
+		_ = http.NewResponseController(w).SetReadDeadline(e.Now().Add(restTime))
+	}
 }
 
 // TurnAway refuses a request before anybody has looked at it, and its connection.

@@ -103,7 +103,7 @@ func (f *Face) Register(routes gin.IRoutes, path, backend string) {
 		return func(c *gin.Context) {
 			serve(c, backend)
 			// The server sends what is still buffered when the handler has returned.
-			edge.Conclude(c.Writer, f.Env)
+			edge.Extend(c.Writer, f.Env)
 		}
 	}
 	routes.POST(path, handle(f.post))

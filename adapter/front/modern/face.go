@@ -89,7 +89,7 @@ func (f *Face) Register(routes gin.IRoutes, path string, route Route) {
 	routes.POST(path, func(c *gin.Context) {
 		f.post(c, route)
 		// The server sends what is still buffered when the handler has returned.
-		edge.Conclude(c.Writer, f.Env)
+		edge.Extend(c.Writer, f.Env)
 	})
 	routes.Match(others, path, func(c *gin.Context) {
 		c.Header("Allow", http.MethodPost)
