@@ -28,15 +28,27 @@ const (
 	filesShare = 75
 )
 
-// doors count the connections of all listeners (limits.connections).
+// doors count the connections of several listeners (limits.connections).
 type doors struct {
 	proxies edge.Proxies
 	guests  edge.Crowd
 	turned  edge.Crowd
 }
 
-// newDoors returns doors for at most so many connections.
-func (b *Bridge) newDoors() *doors {
+// adminConnections are kept for the admin listener: whoever looks after the bridge gets in
+// whatever clients do.
+const adminConnections = 64
+
+// adminDoors returns the doors of the admin listener.
+func (b *Bridge) adminDoors() *doors {
+	return &doors{
+		guests: edge.Crowd{All: adminConnections, Each: adminConnections},
+		turned: edge.Crowd{All: turnedAway, Each: turnedAway},
+	}
+}
+
+// clientDoors returns the doors of the listeners for clients.
+func (b *Bridge) clientDoors() *doors {
 	most := b.cfg.Limits.Connections
 	if files := maxFiles(); files > 0 && most > files*filesShare/100 {
 		most = max(1, files*filesShare/100)

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +23,8 @@ type unruly struct {
 	// answer answers a call, with its id.
 	answer func(w http.ResponseWriter, r *http.Request, id wire.Value)
 	calls  atomic.Int32
+	// always is set for one that answers everything like that.
+	always bool
 }
 
 func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,6 +36,9 @@ func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	msg := wire.Value(body)
 	result := ""
 	switch method := text(msg, "method"); {
+	case u.always:
+		u.answer(w, r, msg.Get("id"))
+		return
 	case method == "tools/call":
 		u.calls.Add(1)
 		u.answer(w, r, msg.Get("id"))
@@ -163,20 +170,29 @@ func cut(media, body string) func(http.ResponseWriter, *http.Request, wire.Value
 	}
 }
 
-// bomb is a small message that becomes a large one when it is unpacked.
-func bomb(w http.ResponseWriter, _ *http.Request, id wire.Value) {
+// zipped packs text. What is packed in parts is unpacked as one.
+func zipped(parts ...string) []byte {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	fmt.Fprintf(z, `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":"`, id)
-	piece := []byte(strings.Repeat("x", 64<<10))
-	for range hugeSize / len(piece) {
-		_, _ = z.Write(piece)
+	for _, part := range parts {
+		_, _ = io.WriteString(z, part)
 	}
-	_, _ = io.WriteString(z, `"}}`)
 	_ = z.Close()
+	return packed.Bytes()
+}
+
+// powder is what makes a bomb.
+var powder = sync.OnceValue(func() []byte {
+	return zipped(slices.Repeat([]string{strings.Repeat("x", 1<<20)}, hugeSize>>20)...)
+})
+
+// bomb is a small message that becomes a large one when it is unpacked.
+func bomb(w http.ResponseWriter, _ *http.Request, id wire.Value) {
 	w.Header().Set("Content-Encoding", "gzip")
 	w.Header().Set("Content-Type", jsonType)
-	_, _ = w.Write(packed.Bytes())
+	for _, part := range [][]byte{zipped(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":"`, id)), powder(), zipped(`"}}`)} {
+		_, _ = w.Write(part)
+	}
 }
 
 // misconducts of servers, of every kind that the plan for hostile peers names.
@@ -229,6 +245,7 @@ var misconducts = []misconduct{
 // time, the tool has run once, and no more of it is kept than one answer may have (G-6,
 // G-8).
 func TestMisconduct(t *testing.T) {
+	powder() // which is not to be measured
 	for _, m := range misconducts {
 		for _, way := range ways {
 			t.Run(fmt.Sprintf("G-8 a server %s: /%s, recent server %v", m.name, way.face, way.recent), func(t *testing.T) {
@@ -252,6 +269,51 @@ func TestMisconduct(t *testing.T) {
 						t.Errorf("the tool has run %d times", calls)
 					}
 					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/4 {
+						t.Errorf("%d MiB were allocated", kept>>20)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestMisconductFromTheStart: a server that answers nothing as it should costs whoever
+// wants to begin with it no more than its time, and an error.
+func TestMisconductFromTheStart(t *testing.T) {
+	powder() // which is not to be measured
+	for _, m := range misconducts {
+		for _, way := range ways {
+			t.Run(fmt.Sprintf("G-8 a server %s: /%s, recent server %v", m.name, way.face, way.recent), func(t *testing.T) {
+				era := "legacy"
+				if way.recent {
+					era = "modern"
+				}
+				server := &unruly{recent: way.recent, answer: m.answer, always: true}
+				cellOf(t, server, func(c *eraCell) {
+					c.set = []string{
+						"times.call_idle=" + callIdle.String(), "times.call_total=" + callTotal.String(), fmt.Sprint("limits.result=", maxResult),
+						"backends.quarry.era=" + era,
+					}
+					c.restart()
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					begun := time.Now()
+					var got wire.Value
+					if way.face == "modern" {
+						got = c.callAt(way.face)
+					} else {
+						got = (&oldClient{eraCell: c}).post(`{"jsonrpc":"2.0","id":"open","method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"t","version":"1"},"capabilities":{}}}`).last()
+					}
+					took := time.Since(begun)
+					runtime.ReadMemStats(&after)
+					if got.Get("error").Get("code") != "-32603" {
+						t.Errorf("told %.300s", got)
+					}
+					const looks = 10 * time.Second // at the server and its tools, ahead of a call
+					if took > callTotal+looks+5*time.Second {
+						t.Errorf("it took %v", took)
+					}
+					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/2 { // it may be asked four times
 						t.Errorf("%d MiB were allocated", kept>>20)
 					}
 				})

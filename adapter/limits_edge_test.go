@@ -13,6 +13,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/taskbridge/taskbridge/adapter"
+	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/internal/memnet"
 )
 
 // wireClient is a connection on which anything can be written.
@@ -279,4 +283,58 @@ func TestSlowReaderIsServedOn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAdminIsReachedInACrowd: clients that take every connection leave the admin listener
+// alone.
+func TestAdminIsReachedInACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, listen, admin := "memory:", "127.0.0.1:1", "127.0.0.1:2"
+		cfg, err := config.Load(config.Inputs{
+			Flags: config.Flags{
+				Backends: []string{"quarry=http://127.0.0.1/mcp"}, Store: &store, Admin: &admin, Listen: &listen,
+				Set: []string{"limits.connections=1"},
+			},
+			LookupEnv: func(string) (string, bool) { return "", false },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nets := map[string]*memnet.Listener{listen: memnet.Listen(), admin: memnet.Listen()}
+		ready := make(chan struct{})
+		bridge, err := adapter.New(t.Context(), cfg, adapter.Options{
+			Listen: func(_ context.Context, _, address string) (net.Listener, error) { return nets[address], nil },
+			Ready:  func(adapter.Ready) { close(ready) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- bridge.Run(ctx) }()
+		<-ready
+		for range 1 + 64 {
+			conn, err := nets[listen].Dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+		}
+		synctest.Wait()
+		client := &http.Client{Transport: &http.Transport{}}
+		nets[admin].Attach(client)
+		resp, err := client.Get("http://127.0.0.1/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("health: %d", resp.StatusCode)
+		}
+		client.CloseIdleConnections()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -24,6 +24,7 @@ var bounds = []struct{ limit, proof string }{
 	{"time to take 64 KiB", "limits_edge_test.go: TestUnreadAnswers"},
 	{"connections | `limits.connections`", "limits_edge_test.go: TestConnections"},
 	{"connections of one address | `limits.connections_per_address`", "limits_edge_test.go: connections_per_address"},
+	{"connections to the admin listener", "limits_edge_test.go: TestAdminIsReachedInACrowd"},
 	{"sessions | `limits.sessions`", "front/legacy/unused_test.go: TestFloodOfInitialize"},
 	{"sessions of one address | `limits.sessions_per_address`", "front/legacy/initialize_test.go: limits.sessions_per_address"},
 	{"sessions of one principal", "front/legacy/cap_test.go: TestSessionsOfAPrincipal"},

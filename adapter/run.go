@@ -116,8 +116,7 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 			}
 		}
 	}()
-	doors := b.newDoors()
-	add := func(address string, handler http.Handler) error {
+	add := func(address string, doors *doors, handler http.Handler) error {
 		l, err := b.listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrListen, err)
@@ -125,6 +124,7 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		listeners = append(listeners, listener{door{l, doors}, handler})
 		return nil
 	}
+	clients := b.clientDoors()
 	for _, shared := range b.addresses() { //nolint:contextcheck // as above
 		engine := newEngine()
 		engine.NoRoute(b.guard(shared...).Check)
@@ -132,12 +132,12 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		for _, f := range shared {
 			f.routes(engine.Group("", b.guard(f).Check))
 		}
-		if err := add(shared[0].cfg.Listen, engine); err != nil {
+		if err := add(shared[0].cfg.Listen, clients, engine); err != nil {
 			return listeners, err
 		}
 	}
 	if !b.cfg.Admin.Off {
-		if err := add(b.cfg.Admin.Listen, b.admin()); err != nil {
+		if err := add(b.cfg.Admin.Listen, b.adminDoors(), b.admin()); err != nil {
 			return listeners, err
 		}
 	}
