@@ -228,7 +228,7 @@ var misconducts = []misconduct{
 		huge("text/html", "", false)(w, r, id)
 	}, "backend answered HTTP 500", time.Second},
 	{"floods with headers", func(w http.ResponseWriter, _ *http.Request, _ wire.Value) {
-		for i := range 10_000 {
+		for i := range 5000 {
 			w.Header().Set(fmt.Sprint("X-Flood-", i), strings.Repeat("x", 100))
 		}
 		w.WriteHeader(http.StatusOK)
@@ -282,6 +282,9 @@ func TestMisconduct(t *testing.T) {
 func TestMisconductFromTheStart(t *testing.T) {
 	powder() // which is not to be measured
 	for _, m := range misconducts {
+		if strings.Contains(m.name, "100 MiB") {
+			continue // it is the same, and takes long
+		}
 		for _, way := range ways {
 			t.Run(fmt.Sprintf("G-8 a server %s: /%s, recent server %v", m.name, way.face, way.recent), func(t *testing.T) {
 				era := "legacy"
@@ -313,7 +316,7 @@ func TestMisconductFromTheStart(t *testing.T) {
 					if took > callTotal+looks+5*time.Second {
 						t.Errorf("it took %v", took)
 					}
-					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/2 { // it may be asked four times
+					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/4 {
 						t.Errorf("%d MiB were allocated", kept>>20)
 					}
 				})
