@@ -110,7 +110,8 @@ func (ev *Events) Send(m *sse.Message) error {
 // Rest is what is still to come of a request's body.
 type Rest struct {
 	io.ReadCloser
-	over bool
+	request *http.Request
+	over    bool
 }
 
 // Follow has the rest of a request's body noticed, by reading it through what is
@@ -119,7 +120,7 @@ func Follow(r *http.Request) *Rest {
 	if r.Body == nil || r.Body == http.NoBody {
 		return &Rest{over: true}
 	}
-	rest := &Rest{ReadCloser: r.Body}
+	rest := &Rest{ReadCloser: r.Body, request: r}
 	r.Body = rest
 	return rest
 }
@@ -139,6 +140,10 @@ func (r *Rest) Read(p []byte) (int, error) {
 // the end of the connection, for good.
 func Conclude(w http.ResponseWriter, e env.Env, rest *Rest) {
 	Extend(w, e)
+	if rest.request != nil {
+		// The server looks at its own to see whether the rest is worth waiting for.
+		rest.request.Body = rest.ReadCloser
+	}
 	if !rest.over {
 		_ = http.NewResponseController(w).SetReadDeadline(e.Now().Add(restTime))
 	}
