@@ -11,7 +11,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells interop mutation cover readme soak tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells interop mutation cover readme redis soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ cells: ## clients of both eras at servers of both, as the README's table has it 
 
 interop: ## the real clients and servers, and the official suite
 	interop/run.sh all
+
+redis: ## run the tests of the Redis store on real servers (needs redis-server 7 or later)
+	$(GO) test -race -tags interop ./adapter/state/redis/...
 
 readme: ## run the commands of the README and compare what they print (needs bash, curl)
 	$(GO) run ./internal/readme/cmd README.md

@@ -22,6 +22,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/probe"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/task"
@@ -41,6 +42,9 @@ type Options struct {
 	// Listen opens the listeners of [Bridge.Run], with network "tcp"; nil opens
 	// them on the system's network.
 	Listen func(ctx context.Context, network, address string) (net.Listener, error)
+	// Store is used instead of the one that is configured, unless nil. Other bridges
+	// may use it at the same time, if they have the same secrets. It stays open.
+	Store state.Store
 	// Dial connects to backends, with network "tcp"; nil uses the system's
 	// network, and a proxy where the environment names one.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -75,6 +79,9 @@ type Bridge struct {
 
 	budget *edge.Budget // of the bytes of messages
 	store  state.Store
+	owned  bool // the store is closed with the bridge
+	shared bool // others may use the store at the same time
+	peers  *replica.Replica
 	tasks  *task.Manager
 	watch  *watch.Watcher
 	lot    *park.Lot
@@ -104,9 +111,12 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	if b.listen == nil {
 		b.listen = new(net.ListenConfig).Listen
 	}
-	keys, err := b.openState(ctx)
+	keys, err := b.openState(ctx, o.Store)
 	if err != nil {
 		return nil, err
+	}
+	if b.peers, err = replica.New(ctx, replica.Options{Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Shared: b.shared}); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), b.Close(context.WithoutCancel(ctx)))
 	}
 	if err := b.build(keys); err != nil { //nolint:contextcheck // what is built outlives this call
 		return nil, errors.Join(err, b.Close(context.WithoutCancel(ctx)))
@@ -120,7 +130,15 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends))
+	if err := errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends)); err != nil {
+		return err
+	}
+	engine := newEngine()
+	for _, face := range b.faces() {
+		face.routes(engine) // a request that another process passes on was checked there
+	}
+	b.peers.Serve(engine)
+	return nil
 }
 
 // buildLegacy connects the parts behind the legacy face. Tasks and subscriptions
@@ -138,19 +156,19 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
-	desk, err := ask.NewDesk(b.env, keys)
+	desk, err := ask.NewDesk(b.env, keys, b.peers)
 	if err != nil {
 		return fmt.Errorf("questions: %w", err)
 	}
 	hub := newHub()
 	var upgrade *bridge.Upgrade
 	b.tasks, err = task.New(task.Options{
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Store: b.store, Process: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
 		Backend: modern, Dialect: modern.Dialect, Times: taskTimes(b.cfg.Times), Desk: desk,
 		Resume: func(ctx context.Context, backend string, caller port.Caller, call task.Resumption) task.Ending {
 			return upgrade.Resume(ctx, backend, caller, call)
 		},
-		OnStatus: hub.status,
+		OnStatus: hub.status, Listens: hub.listens,
 		OnTask: func(backend string, caller port.Caller, taskID string, live bool) {
 			b.watch.Track(backend, caller, taskID, live)
 		},
@@ -179,7 +197,7 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		Crossing: bridge.NewEras(bridge.ErasOptions{
 			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
 		}),
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger,
+		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: legacy.Limits{
@@ -210,17 +228,17 @@ const (
 
 // buildModern connects the parts behind the modern face.
 func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
-	b.lot = park.NewLot(b.env, keys, park.Times{Window: parkWindow, Park: b.cfg.Times.Park, Keep: parkKeep})
+	b.lot = park.NewLot(b.env, keys, b.peers.ID(), park.Times{Window: parkWindow, Park: b.cfg.Times.Park, Keep: parkKeep})
 	clients := make([]*bridge.LegacyBackend, len(backends))
 	for i, be := range backends {
 		clients[i] = b.legacyBackend(be, func(h bridge.Heard) { b.down.Hear(h) })
 	}
-	rounds, err := park.NewRounds(b.store, b.env, keys, parkKeep)
+	rounds, err := park.NewRounds(b.store, b.env, keys, b.peers.ID(), parkKeep)
 	if err != nil {
 		return fmt.Errorf("rounds: %w", err)
 	}
 	b.pump, err = pump.New(pump.Options{
-		Store: b.store, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Store: b.store, Process: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
 		Sessions: bridge.NewLender(clients, b.tasks.Owner), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
 	})
 	if err != nil {
@@ -241,7 +259,7 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: eras, Params: eras, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: modern.Limits{
@@ -316,7 +334,10 @@ func (b *Bridge) Close(ctx context.Context) error {
 		stop()
 	}
 	b.stops = nil
-	if b.store != nil {
+	if b.peers != nil {
+		errs = append(errs, b.peers.Close(ctx)) // only now: until its calls have ended the process lives
+	}
+	if b.store != nil && b.owned {
 		errs = append(errs, b.store.Close())
 	}
 	return errors.Join(errs...)

@@ -26,6 +26,13 @@ func (h *hub) status(backend, owner, handle string, notification []byte) {
 	}
 }
 
+// listens reports whether any session of an owner is attached.
+func (h *hub) listens(backend, owner string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.subs[hubKey{backend, owner}]) > 0
+}
+
 func (h *hub) add(key hubKey, sub *port.Subscriber) (remove func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,39 +11,72 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
+	"github.com/taskbridge/taskbridge/adapter/state/redis"
 )
 
 // secretFile stands beside the embedded store and holds the secret that was
 // made for it when the configuration gives none.
 const secretFile = "secret"
 
-// ErrLocked says that another process holds the store.
-var ErrLocked = embedded.ErrLocked
+var (
+	// ErrLocked says that another process holds the store.
+	ErrLocked = embedded.ErrLocked
+	// ErrStore says that the store is there and cannot be used as configured:
+	// Redis refuses the bridge, or is not what the bridge needs. One that merely
+	// does not answer is no reason not to start.
+	ErrStore = redis.ErrSetup
+)
 
-// openState opens the store and derives the keys.
-func (b *Bridge) openState(ctx context.Context) (*seal.Keys, error) {
-	path, memory := b.cfg.Store.Path, b.cfg.Store.Kind == config.StoreMemory
-	if memory {
+// openState opens the store, unless one is given, and derives the keys.
+func (b *Bridge) openState(ctx context.Context, given state.Store) (*seal.Keys, error) {
+	path := b.cfg.Store.Path
+	b.store, b.shared = given, true
+	if given != nil {
 		path = ""
+	} else {
+		store, err := b.openStore(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		b.store, b.owned, b.shared = store, true, b.cfg.Store.Kind == config.StoreRedis
 	}
-	store, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: memory, Env: b.env, Logger: b.logger})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	keys, err := b.keys(path)
+	if err != nil && b.owned {
+		err = errors.Join(err, b.store.Close())
 	}
-	b.store = store
+	return keys, err
+}
+
+// keys derives the keys from the secrets.
+func (b *Bridge) keys(path string) (*seal.Keys, error) {
 	secrets := b.cfg.Secrets
 	if len(secrets) == 0 {
 		secret, err := b.ownSecret(path)
 		if err != nil {
-			return nil, errors.Join(err, store.Close())
+			return nil, err
 		}
 		secrets = [][]byte{secret}
 	}
 	keys, err := seal.New(secrets, b.env.Random())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("secrets: %w", err), store.Close())
+		return nil, fmt.Errorf("secrets: %w", err)
 	}
 	return keys, nil
+}
+
+// openStore opens the store of the configured kind.
+func (b *Bridge) openStore(ctx context.Context) (state.Store, error) {
+	switch s := b.cfg.Store; s.Kind {
+	case config.StoreRedis:
+		if len(b.cfg.Secrets) == 0 {
+			return nil, fmt.Errorf("%w: redis needs secrets, the same for every replica", ErrStore)
+		}
+		return redis.Open(ctx, redis.Options{Address: s.Redis, Env: b.env, Logger: b.logger})
+	case config.StoreMemory:
+		return embedded.Open(ctx, embedded.Options{Memory: true, Env: b.env, Logger: b.logger})
+	default:
+		return embedded.Open(ctx, embedded.Options{Path: s.Path, Env: b.env, Logger: b.logger})
+	}
 }
 
 // ownSecret returns the secret kept beside the store, or one that lasts as long

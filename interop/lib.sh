@@ -122,6 +122,14 @@ find_bridge() {
   (cd "$INTEROP/.." && go build -o "$BRIDGE" ./cmd/taskbridge) || die "the bridge does not build"
 }
 
+# find_balancer: sets BALANCER, and looks for what else several replicas need.
+find_balancer() {
+  need go
+  need redis-server
+  BALANCER=$INTEROP/bin/balancer
+  (cd "$INTEROP/.." && go build -o "$BALANCER" ./internal/balance/cmd) || die "the balancer does not build"
+}
+
 # start_server NAME LOG: runs one server to put behind the bridge, as a process of its own; sets SERVER_URL.
 start_server() {
   local name=$1 port log=$2
@@ -155,15 +163,38 @@ start_server() {
   wait_port "$port" "$log"
 }
 
-# start_bridge LOG [FLAG...]: runs the bridge in front of SERVER_URL, or of what the flags name, if there are backends among
+# start_replicas PORT LOG [FLAG...]: runs $REPLICAS bridges over one Redis, and at the port a balancer that sends each request
+# to another of them. Prints nothing; what it starts logs to LOG, LOG.1 and so on.
+start_replicas() {
+  local front=$1 log=$2 port redis i urls=()
+  shift 2
+  redis=$(free_port)
+  start "$log.redis" redis-server --port "$redis" --bind 127.0.0.1 --appendonly no --save '' --dir "${OUT:?}"
+  wait_port "$redis" "$log.redis"
+  for ((i = 1; i <= REPLICAS; i++)); do
+    port=$(free_port)
+    TASKBRIDGE_SECRET=a-secret-that-all-replicas-share start "$log.$i" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off \
+      --store "redis://127.0.0.1:$redis/0" --set 'secrets=["${TASKBRIDGE_SECRET}"]' "$@"
+    wait_port "$port" "$log.$i"
+    urls+=("http://127.0.0.1:$port")
+  done
+  start "$log" "$BALANCER" "127.0.0.1:$front" "${urls[@]}"
+  wait_port "$front" "$log"
+}
+
+# start_bridge LOG [FLAG...]: runs the bridge, or REPLICAS of them, in front of SERVER_URL, or of what the flags name, if there are backends among
 # them; sets LEGACY_URL and MODERN_URL, the faces of the backend `default`.
 start_bridge() {
   local port log=$1
   shift
   [[ " $* " == *" --backend "* ]] || set -- --backend "default=$SERVER_URL" "$@"
   port=$(free_port)
-  start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: "$@"
-  wait_port "$port" "$log"
+  if [ "${REPLICAS:-1}" -gt 1 ]; then
+    start_replicas "$port" "$log" "$@"
+  else
+    start "$log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: "$@"
+    wait_port "$port" "$log"
+  fi
   LEGACY_URL=http://127.0.0.1:$port/legacy/default
   MODERN_URL=http://127.0.0.1:$port/modern/default
 }

@@ -4,7 +4,8 @@
 #   cells        the same task flows with clients of both eras at servers of both; README.md shows the outcome
 #   conformance  the official suite: at both faces with servers behind, and at the bridge's own client in both eras
 # Builds the bridge unless TASKBRIDGE_BIN names one. Everything it starts listens on this machine and is stopped at the end.
-# CLIENTS and SERVERS (lists of names) narrow the peers down. Exit 0 only if every expected flow and scenario ran and came
+# CLIENTS and SERVERS (lists of names) narrow the peers down; REPLICAS (1) is how many bridges serve, over one Redis, each
+# request at another. Exit 0 only if every expected flow and scenario ran and came
 # out as expected, 2 for a mistake in the command. Logs and verdicts stay in out/.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -154,7 +155,7 @@ run_cells() {
 
 usage() {
   echo "interop: $*" >&2
-  sed -n 2,8p "$0" >&2
+  sed -n 2,9p "$0" >&2
   exit 2
 }
 
@@ -169,6 +170,7 @@ for each in "${SERVERS[@]}"; do
 done
 need node npm go timeout
 find_bridge
+[ "${REPLICAS:-1}" -le 1 ] || find_balancer
 install_npm
 export TASKBRIDGE_BIN=$BRIDGE
 if among "$part" peers all; then

@@ -247,5 +247,7 @@ func (c *Call) withdraw(requests []Request) {
 	for _, r := range requests {
 		c.desk.unexpect(callKey{r.Session, r.ID})
 	}
-	c.desk.Withdraw(c.dialect, requests)
+	for _, r := range requests { // all of them are this process's
+		c.desk.withdraw(r, c.dialect.AppendWithdrawal(nil, jsonrpc.ID(r.ID)))
+	}
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -19,10 +20,10 @@ import (
 // Desk knows the streams of this process on which clients can be asked. It is
 // safe for concurrent use. Nothing on it is the only copy of anything.
 type Desk struct {
-	env  env.Env
-	keys *seal.Keys
-	id   string // of this process, in the names of its streams
-	told *lru.Cache[pollKey, time.Time]
+	env     env.Env
+	keys    *seal.Keys
+	process port.Process // begins the names of its streams
+	told    *lru.Cache[pollKey, time.Time]
 
 	mu      sync.Mutex
 	seats   map[string][]*Seat // by task, oldest first
@@ -58,20 +59,19 @@ const toldSize = 4096
 // sweepEvery is how many requests are placed between two sweeps.
 const sweepEvery = 256
 
-// NewDesk returns an empty desk.
-func NewDesk(e env.Env, keys *seal.Keys) (*Desk, error) {
-	id, err := env.NewID(e)
-	if err != nil {
-		return nil, err
-	}
+// NewDesk returns the desk of a process.
+func NewDesk(e env.Env, keys *seal.Keys, process port.Process) (*Desk, error) {
 	told, err := lru.New[pollKey, time.Time](toldSize)
 	if err != nil {
 		return nil, err
 	}
-	return &Desk{
-		env: e, keys: keys, id: id, told: told,
+	d := &Desk{
+		env: e, keys: keys, process: process, told: told,
 		seats: make(map[string][]*Seat), placed: make(map[string]*placed), calls: make(map[callKey]func(jsonrpc.Message)),
-	}, nil
+	}
+	process.Answer(kindLost, d.answerLost)
+	process.Answer(kindWithdraw, d.answerWithdraw)
+	return d, nil
 }
 
 // Session returns the name under which a session's requests are kept.
@@ -83,14 +83,14 @@ func (d *Desk) Session(caller port.Caller) string {
 // ElicitationID returns the id of a question that leads the user to a URL: the
 // same for every request that puts it (A-I11).
 func (d *Desk) ElicitationID(parts ...string) string {
-	sum := d.keys.Hash("elicitation", fmt.Append(nil, strings(parts)...))
+	sum := d.keys.Hash("elicitation", fmt.Append(nil, quoted(parts)...))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // a UUID of version 8
 	h := hex.EncodeToString(sum[:16])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// strings quotes parts, so that no two lists of them read the same.
-func strings(parts []string) []any {
+// quoted quotes parts, so that no two lists of them read the same.
+func quoted(parts []string) []any {
 	out := make([]any, len(parts))
 	for i, p := range parts {
 		out[i] = strconv.Quote(p)
@@ -154,7 +154,7 @@ func (d *Desk) Place(stream port.Stream, own bool) string {
 	if d.streams++; d.streams%sweepEvery == 0 {
 		d.sweep()
 	}
-	name := d.id + "/" + strconv.FormatInt(d.streams, 10)
+	name := d.process.ID() + "/" + strconv.FormatInt(d.streams, 10)
 	d.placed[name] = &placed{stream: stream, own: own}
 	return name
 }
@@ -196,8 +196,16 @@ func gone(s port.Stream) bool {
 }
 
 // Lost reports whether nobody reads a request any more, for a client that waits
-// for its task, or else for one that does not.
-func (d *Desk) Lost(r Request, waits bool) bool {
+// for its task, or else for one that does not. The process that has the stream says
+// so; of one that cannot be asked nothing is lost, unless it is dead.
+func (d *Desk) Lost(ctx context.Context, r Request, waits bool) bool {
+	if process := r.process(); process != d.process.ID() {
+		return d.lostElsewhere(ctx, process, r, waits)
+	}
+	return d.lost(r, waits)
+}
+
+func (d *Desk) lost(r Request, waits bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, known := d.placed[r.Stream]
@@ -211,11 +219,20 @@ func (d *Desk) Lost(r Request, waits bool) bool {
 }
 
 // Withdraw takes requests back, where somebody may have seen them.
-func (d *Desk) Withdraw(dialect port.QuestionDialect, requests []Request) {
+func (d *Desk) Withdraw(ctx context.Context, dialect port.QuestionDialect, requests []Request) {
 	for _, r := range requests {
-		if p := d.leave(r); p != nil && p.seen() {
-			_ = p.stream.Send(dialect.AppendWithdrawal(nil, jsonrpc.ID(r.ID)))
+		message := dialect.AppendWithdrawal(nil, jsonrpc.ID(r.ID))
+		if process := r.process(); process != d.process.ID() {
+			d.withdrawElsewhere(ctx, process, r, message)
+			continue
 		}
+		d.withdraw(r, message)
+	}
+}
+
+func (d *Desk) withdraw(r Request, message []byte) {
+	if p := d.leave(r); p != nil && p.seen() {
+		_ = p.stream.Send(message)
 	}
 }
 

@@ -100,10 +100,10 @@ func TestLost(t *testing.T) {
 			if tt.gone {
 				close(s.gone)
 			}
-			if got := d.Lost(r, true); got != tt.waiting {
+			if got := d.Lost(t.Context(), r, true); got != tt.waiting {
 				t.Errorf("lost to one that waits: %v", got)
 			}
-			if got := d.Lost(r, false); got != tt.polling {
+			if got := d.Lost(t.Context(), r, false); got != tt.polling {
 				t.Errorf("lost to one that polls: %v", got)
 			}
 		})
@@ -112,10 +112,10 @@ func TestLost(t *testing.T) {
 		t.Parallel()
 		d, other, s := newDesk(t), newDesk(t), newStream()
 		r := ask.Request{ID: "1", Session: "s", Stream: other.Place(s, true)}
-		if !d.Lost(r, false) || !d.Lost(ask.Request{}, true) || other.Lost(r, true) {
+		if !d.Lost(t.Context(), r, false) || !d.Lost(t.Context(), ask.Request{}, true) || other.Lost(t.Context(), r, true) {
 			t.Error("a stream is known where it is not, or the other way round")
 		}
-		if r.Stream == d.Place(s, true) || !d.Lost(r, false) {
+		if r.Stream == d.Place(s, true) || !d.Lost(t.Context(), r, false) {
 			t.Error("a stream has the name of another process's")
 		}
 		if first, second := d.Place(s, true), d.Place(s, true); first == second {
@@ -140,7 +140,7 @@ func TestPlacesAreSwept(t *testing.T) {
 	if placed, _, _ := d.Waiting(); placed != 2 {
 		t.Errorf("%d places, want those of the stream that is there", placed)
 	}
-	if d.Lost(ask.Request{Stream: kept}, true) {
+	if d.Lost(t.Context(), ask.Request{Stream: kept}, true) {
 		t.Error("one that is there is swept")
 	}
 }
@@ -160,8 +160,8 @@ func TestWithdraw(t *testing.T) {
 	}
 	d.Forget([]ask.Request{answered})
 	all := []ask.Request{one, two, unsent, answered, {ID: "5", Stream: "another process"}}
-	d.Withdraw(dialect{}, all)
-	d.Withdraw(dialect{}, all)
+	d.Withdraw(t.Context(), dialect{}, all)
+	d.Withdraw(t.Context(), dialect{}, all)
 	want(t, "stream", []string{"ask 1", "ask 4", "withdrawn 1"}, s.got())
 	want(t, "other", []string{"ask 2", "withdrawn 2"}, other.got())
 	empty(t, d)
@@ -192,7 +192,7 @@ func TestWithdrawAgainstSend(t *testing.T) {
 		r := ask.Request{ID: "1", Stream: d.Place(s, false)}
 		var both sync.WaitGroup
 		both.Go(func() { _ = d.Send(r, []byte("ask")) })
-		both.Go(func() { d.Withdraw(dialect{}, []ask.Request{r}) })
+		both.Go(func() { d.Withdraw(t.Context(), dialect{}, []ask.Request{r}) })
 		both.Wait()
 		if got := s.got(); len(got) != 0 && (len(got) != 2 || got[1] != "withdrawn 1") {
 			t.Fatalf("on the stream: %q", got)

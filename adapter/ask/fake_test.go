@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -119,7 +121,11 @@ func newDesk(t *testing.T) *ask.Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ask.NewDesk(env.System(), keys)
+	process, err := replica.New(t.Context(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ask.NewDesk(env.System(), keys, process)
 	if err != nil {
 		t.Fatal(err)
 	}

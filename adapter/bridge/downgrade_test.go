@@ -16,6 +16,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -121,8 +122,12 @@ func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(p
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
+	process, err := replica.New(t.Context(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	tasks, err := pump.New(pump.Options{
-		Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
+		Store: store, Process: process, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
 		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owner), Dialect: bridge.LegacyTasks{},
 		Times: pump.Times{
 			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,
@@ -152,7 +157,7 @@ func downgradeAlone(t *testing.T, test func(d *down)) {
 			t.Fatal(err)
 		}
 		d := &down{
-			t: t, lot: park.NewLot(env.System(), keys, park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
+			t: t, lot: park.NewLot(env.System(), keys, "process", park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
 		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }

@@ -13,6 +13,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
 	"github.com/taskbridge/taskbridge/adapter/task"
@@ -89,6 +90,7 @@ type rig struct {
 	upgrade      *bridge.Upgrade
 	backend      *bridge.Backend
 	keys         *seal.Keys
+	process      *replica.Replica
 	desk         *ask.Desk
 	contradicted int
 	capabilities wire.Value // of the backend
@@ -116,7 +118,10 @@ func newRig(t *testing.T) *rig {
 	if r.keys, err = seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random()); err != nil {
 		t.Fatal(err)
 	}
-	if r.desk, err = ask.NewDesk(env.System(), r.keys); err != nil {
+	if r.process, err = replica.New(t.Context(), replica.Options{Keys: r.keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	if r.desk, err = ask.NewDesk(env.System(), r.keys, r.process); err != nil {
 		t.Fatal(err)
 	}
 	r.cross(t, nil)
@@ -144,7 +149,7 @@ func newRigWithTasks(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	tasks, err := task.New(task.Options{
-		Store: store, Keys: r.keys, Env: env.System(), Backend: r.modern, Dialect: r.modern.Dialect, Desk: r.desk,
+		Store: store, Process: r.process, Keys: r.keys, Env: env.System(), Backend: r.modern, Dialect: r.modern.Dialect, Desk: r.desk,
 		Resume: func(ctx context.Context, backend string, caller port.Caller, call task.Resumption) task.Ending {
 			return r.upgrade.Resume(ctx, backend, caller, call)
 		},

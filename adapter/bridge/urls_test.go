@@ -200,7 +200,7 @@ func roundsOf(t *testing.T, keys *seal.Keys) *park.Rounds {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	rounds, err := park.NewRounds(store, env.System(), keys, time.Minute)
+	rounds, err := park.NewRounds(store, env.System(), keys, "process", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,9 +143,13 @@ func (c checker) tls() {
 	}
 }
 
-// store names the default database file.
+// store names the default database file. Replicas that share a store must share
+// what seals their handles too, and nothing of the kind can be in the store.
 func (c checker) store() {
 	s := &c.cfg.Store
+	if s.Kind == StoreRedis && len(c.cfg.Secrets) == 0 && c.root.get("secrets") == nil {
+		c.at([]string{"store"}, "redis needs secrets, the same for every replica: secrets: [\"${TASKBRIDGE_SECRET}\"]")
+	}
 	if s.Kind != StoreEmbedded || s.Path != "" {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
 )
 
 // Config is a complete, checked configuration: defaults are filled in, names
@@ -26,7 +28,8 @@ type Config struct {
 	// Store says where state is kept.
 	Store Store
 	// Secrets are the sealing secrets, current first, then older ones that are
-	// still accepted. Empty means that the store makes and keeps its own.
+	// still accepted. Empty means that the store makes and keeps its own, which
+	// StoreRedis does not.
 	Secrets [][]byte
 	// Limits bound sizes and counts.
 	Limits Limits
@@ -86,6 +89,8 @@ const (
 	StoreEmbedded StoreKind = "embedded"
 	// StoreMemory forgets everything at exit; it is meant for tests.
 	StoreMemory StoreKind = "memory"
+	// StoreRedis is shared by several replicas.
+	StoreRedis StoreKind = "redis"
 )
 
 // Store says where state is kept.
@@ -94,6 +99,9 @@ type Store struct {
 	Kind StoreKind
 	// Path is the database file of StoreEmbedded; its folder may not exist yet.
 	Path string
+	// Redis is the address of StoreRedis, and nil otherwise. The names of its
+	// files are absolute. It holds passwords.
+	Redis *redisurl.Address
 }
 
 // Limits bound sizes and counts. Sizes are bytes; all are above zero.

@@ -266,7 +266,6 @@ func TestNotSupportedYet(t *testing.T) {
 		environment("TASKBRIDGE_SECRET=0123456789abcdef", "ADMIN_TOKEN=t", "KEY=k"))
 	want := []string{
 		"design.yaml:3: tls: certificate: open testdata/bridge.pem: no such file or directory",
-		"design.yaml:7: store: redis is not supported yet",
 		"design.yaml:9: auth: not supported yet",
 		"design.yaml:14: backends.reports-new.ca_file: open testdata/corp.pem: no such file or directory",
 		"design.yaml:15: backends.local.command: not supported yet",

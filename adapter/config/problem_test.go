@@ -60,7 +60,7 @@ var fileCases = []struct {
 			"bridge.yaml:3: allowed_hosts: want a list, got a single value",
 			"bridge.yaml:4: listen: want host:port such as 127.0.0.1:8720 or [::1]:8720, got a list",
 			"bridge.yaml:5: admin: want a mapping of listen or token, got a single value",
-			"bridge.yaml:6: store: want embedded:, embedded:PATH or memory:, got nothing",
+			"bridge.yaml:6: store: want embedded:, embedded:PATH, memory: or redis://..., got nothing",
 		},
 	},
 	{
@@ -183,9 +183,16 @@ var edgeCases = []struct {
 	{"an empty certificate", one + "tls: {}\n", []string{"bridge.yaml:2: tls: cert is missing", "bridge.yaml:2: tls: key is missing"}},
 	{"secrets", one + "secrets: [fifteen letters, sixteen letters.]\n", []string{"bridge.yaml:2: secrets[0]: want a secret of at least 16 bytes"}},
 	{"no secrets at all", one + "secrets: []\n", []string{"bridge.yaml:2: secrets: the list is empty"}},
-	{"stores", one + "store: postgres://db/x\n", []string{`bridge.yaml:2: store: want embedded:, embedded:PATH or memory:, got "postgres://db/x"`}},
-	{"stores for replicas", one + "store: rediss://db/x\n", []string{"bridge.yaml:2: store: redis is not supported yet"}},
-	{"a store's password is not shown", one + "store: postgres://u:pw@db/x\n", []string{`bridge.yaml:2: store: want embedded:, embedded:PATH or memory:, got "postgres://***@db/x"`}},
+	{"stores", one + "store: postgres://db/x\n", []string{`bridge.yaml:2: store: want embedded:, embedded:PATH, memory: or redis://..., got "postgres://db/x"`}},
+	{"stores for replicas", one + "secrets: [sixteen letters.]\nstore: rediss://db/x\n", []string{`bridge.yaml:3: store: the database "x" is not a number`}},
+	{"a store for replicas without secrets", one + "store: redis+sentinel://:s3cret@a,b/main\n", []string{
+		`bridge.yaml:2: store: redis needs secrets, the same for every replica: secrets: ["${TASKBRIDGE_SECRET}"]`,
+	}},
+	{"a parameter of a store that is none", one + "secrets: [sixteen letters.]\nstore: redis://:s3cret@a?max_retries=3\n", []string{
+		`bridge.yaml:3: store: unknown parameter "max_retries"`,
+	}},
+	{"a store for replicas", one + "secrets: [sixteen letters.]\nstore: redis+cluster://:s3cret@a:1,b:2?prefix=p\n", nil},
+	{"a store's password is not shown", one + "store: postgres://u:pw@db/x\n", []string{`bridge.yaml:2: store: want embedded:, embedded:PATH, memory: or redis://..., got "postgres://***@db/x"`}},
 }
 
 func TestEdgeProblems(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/taskbridge/taskbridge/adapter/state/redis/redisurl"
 )
 
 // minSecret is the least length of a sealing secret in bytes.
@@ -151,7 +153,7 @@ var endpoint = scalar[*url.URL]{
 }
 
 var storeURL = scalar[Store]{
-	want: "embedded:, embedded:PATH or memory:",
+	want: "embedded:, embedded:PATH, memory: or redis://...",
 	parse: func(s, dir string) (Store, error) {
 		kind, rest, ok := strings.Cut(s, ":")
 		switch {
@@ -161,12 +163,25 @@ var storeURL = scalar[Store]{
 			return Store{Kind: StoreEmbedded, Path: inDir(rest, dir)}, nil
 		case s == "memory:":
 			return Store{Kind: StoreMemory}, nil
-		case ok && (kind == "redis" || kind == "rediss"):
-			return Store{}, errors.New("redis is not supported yet")
+		case redisurl.Known(s):
+			return redisStore(s, dir)
 		}
 		return Store{}, errShape
 	},
-	desc: jsonSchema{"type": "string", "pattern": `^(embedded:.*|memory:|rediss?://.+)$`},
+	desc: jsonSchema{"type": "string", "pattern": `^(embedded:.*|memory:|rediss?([+](cluster|sentinel))?://.+)$`},
+}
+
+// redisStore reads the URL of a store shared by replicas. Files it names are
+// beside the configuration, like all others.
+func redisStore(s, dir string) (Store, error) {
+	a, err := redisurl.Parse(s)
+	if err != nil {
+		return Store{}, err
+	}
+	for _, file := range []*string{&a.CAFile, &a.CertFile, &a.KeyFile} {
+		*file = inDir(*file, dir)
+	}
+	return Store{Kind: StoreRedis, Redis: a}, nil
 }
 
 var headerName = scalar[string]{

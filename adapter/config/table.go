@@ -32,9 +32,9 @@ var table = object[Config]{
 		key("modern", func(f *Faces) *Face { return &f.Modern }, faceShape, "", "The 2026-07-28 face, at /modern/{backend}."),
 	}, "", "What is spoken to clients."),
 	key("store", func(c *Config) *Store { return &c.Store }, storeURL, "embedded:",
-		"Where state is kept: embedded: (under the user's state directory), embedded:PATH, or memory: for tests. redis:// is not supported yet."),
+		"Where state is kept: embedded: (under the user's state directory), embedded:PATH, redis:// and its variants for several replicas, or memory: for tests."),
 	key("secrets", func(c *Config) *[][]byte { return &c.Secrets }, list[[]byte]{item: sealSecret, least: 1}, "",
-		"Sealing secrets of at least 16 bytes, current first, then old ones that are still accepted. Without them the store makes its own."),
+		"Sealing secrets of at least 16 bytes, current first, then old ones that are still accepted. Without them the store makes its own; redis:// needs them."),
 	later[Config]("auth", object[struct{}]{
 		later[struct{}]("jwks_url", endpoint, "Key set that verifies tokens."),
 		later[struct{}]("issuer", text, "Issuer that tokens must name."),

@@ -25,13 +25,13 @@ func FuzzState(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	lot := park.NewLot(env.System(), keys, times)
+	lot := park.NewLot(env.System(), keys, "process", times)
 	f.Cleanup(func() {
 		if err := lot.Close(context.Background()); err != nil {
 			f.Error(err)
 		}
 	})
-	rounds, err := park.NewRounds(nil, env.System(), keys, times.Keep) // only [park.Rounds.Do] stores
+	rounds, err := park.NewRounds(nil, env.System(), keys, "process", times.Keep) // only [park.Rounds.Do] stores
 	if err != nil {
 		f.Fatal(err)
 	}

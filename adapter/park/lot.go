@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -22,9 +23,10 @@ type Times struct {
 
 // Lot is where calls are parked. It is safe for concurrent use.
 type Lot struct {
-	env   env.Env
-	keys  *seal.Keys
-	times Times
+	env     env.Env
+	keys    *seal.Keys
+	process string
+	times   Times
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -47,10 +49,10 @@ var (
 // caller's, of another request, or of a call that is gone (B-P2).
 var ErrState = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Invalid params: params.requestState: not a state of this request, or expired")
 
-// NewLot returns an empty lot. Close must be called.
-func NewLot(e env.Env, keys *seal.Keys, times Times) *Lot {
+// NewLot returns the empty lot of a process. Close must be called.
+func NewLot(e env.Env, keys *seal.Keys, process string, times Times) *Lot {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Lot{env: e, keys: keys, times: times, ctx: ctx, cancel: cancel, calls: make(map[string]*Call)}
+	return &Lot{env: e, keys: keys, process: process, times: times, ctx: ctx, cancel: cancel, calls: make(map[string]*Call)}
 }
 
 // Binding ties a call to who made it and to what was asked.
@@ -76,11 +78,15 @@ func (l *Lot) Begin(b Binding, abandon func(ctx context.Context)) (*Call, error)
 	}, nil
 }
 
-// Resume returns the call of a state and the round that the state is of.
+// Resume returns the call of a state and the round that the state is of. That of
+// another process is a *[port.ElsewhereError] (B-P11).
 func (l *Lot) Resume(state string, b Binding) (*Call, int64, error) {
-	id, round, ok := l.open(state, b)
-	if !ok {
+	process, id, round, ok := l.open(state, b)
+	switch {
+	case !ok:
 		return nil, 0, ErrState
+	case process != l.process:
+		return nil, 0, &port.ElsewhereError{Process: process, Err: ErrState}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,12 +99,13 @@ func (l *Lot) Resume(state string, b Binding) (*Call, int64, error) {
 
 const (
 	purposeState = "parked call"
-	stateVersion = 1
+	stateVersion = 2
 )
 
 func (l *Lot) seal(c *Call, round int64) (string, error) {
 	var f seal.Fields
 	f.Int(stateVersion)
+	f.String(l.process)
 	f.String(c.id)
 	f.String(c.binding.Backend)
 	f.String(c.binding.Owner)
@@ -108,18 +115,18 @@ func (l *Lot) seal(c *Call, round int64) (string, error) {
 	return l.keys.Seal(purposeState, f.Bytes())
 }
 
-func (l *Lot) open(state string, b Binding) (id string, round int64, ok bool) {
+func (l *Lot) open(state string, b Binding) (process, id string, round int64, ok bool) {
 	plain, err := l.keys.Open(purposeState, state)
 	if err != nil {
-		return "", 0, false
+		return "", "", 0, false
 	}
 	f := seal.ReadFields(plain)
 	version := f.Int()
-	id = f.String()
+	process, id = f.String(), f.String()
 	of := Binding{Backend: f.String(), Owner: f.String(), Digest: f.String()}
 	round = f.Int()
 	expires := f.Int()
-	return id, round, f.Done() == nil && version == stateVersion && of == b && l.env.Now().UnixMilli() <= expires
+	return process, id, round, f.Done() == nil && version == stateVersion && of == b && l.env.Now().UnixMilli() <= expires
 }
 
 // park makes a call findable, or reports that the lot is full.

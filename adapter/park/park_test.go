@@ -56,7 +56,7 @@ func bubble(t *testing.T, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, lot: park.NewLot(env.System(), keys, times)}
+		w := &world{T: t, lot: park.NewLot(env.System(), keys, "process", times)}
 		test(w)
 		if err := w.lot.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("Close: %v", err)

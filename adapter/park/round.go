@@ -42,10 +42,11 @@ const (
 
 // Rounds makes requests again, each round once. It is safe for concurrent use.
 type Rounds struct {
-	store state.Store
-	env   env.Env
-	keys  *seal.Keys
-	keep  time.Duration
+	store   state.Store
+	env     env.Env
+	keys    *seal.Keys
+	process string
+	keep    time.Duration
 
 	running flight.Group[string, port.Outcome]
 	mu      sync.Mutex
@@ -57,14 +58,14 @@ type ended struct {
 	until time.Time
 }
 
-// NewRounds returns the rounds whose spent states are kept in store. Keep is how
-// long an outcome is, for a client that repeats itself.
-func NewRounds(store state.Store, e env.Env, keys *seal.Keys, keep time.Duration) (*Rounds, error) {
+// NewRounds returns the rounds of a process whose spent states are kept in store. Keep
+// is how long an outcome is, for a client that repeats itself.
+func NewRounds(store state.Store, e env.Env, keys *seal.Keys, process string, keep time.Duration) (*Rounds, error) {
 	cache, err := sized.New[string](outcomes, outcomeBytes, func(e ended) int { return len(e.out.Result) })
 	if err != nil {
 		return nil, err
 	}
-	return &Rounds{store: store, env: e, keys: keys, keep: keep, ended: cache}, nil
+	return &Rounds{store: store, env: e, keys: keys, process: process, keep: keep, ended: cache}, nil
 }
 
 // Seal returns the state of a new round, the n-th.
@@ -114,7 +115,8 @@ var errNotSpent = jsonrpc.NewError(jsonrpc.CodeInternal, "the request could not 
 
 // Do makes the request again, unless that was done before: the state is spent, for
 // good and before act runs (B-U11). Who presents it meanwhile, or soon after, gets
-// the same outcome; later, and from a process that does not have it, [ErrState].
+// the same outcome, which another process may have (a *[port.ElsewhereError]); later
+// it is [ErrState].
 func (r *Rounds) Do(ctx context.Context, round Round, act func(ctx context.Context) port.Outcome) port.Outcome {
 	out, err := r.running.Do(ctx, round.id, func(ctx context.Context) (port.Outcome, error) {
 		if out, ok := r.outcome(round.id); ok {
@@ -122,7 +124,7 @@ func (r *Rounds) Do(ctx context.Context, round Round, act func(ctx context.Conte
 		}
 		switch err := r.spend(ctx, round); {
 		case errors.Is(err, state.ErrConflict):
-			return port.Fail(ErrState), nil
+			return port.Fail(r.spent(ctx, round)), nil
 		case err != nil:
 			return port.Fail(fmt.Errorf("%w: %w", errNotSpent, err)), nil
 		}
@@ -146,6 +148,18 @@ func (r *Rounds) outcome(id string) (port.Outcome, bool) {
 }
 
 func (r *Rounds) spend(ctx context.Context, round Round) error {
-	_, err := r.store.Put(ctx, state.Record{Key: "round/" + round.id, Expires: round.expires}, state.IfAbsent)
+	_, err := r.store.Put(ctx, state.Record{Key: roundKey(round), Value: []byte(r.process), Expires: round.expires}, state.IfAbsent)
 	return err
+}
+
+func roundKey(round Round) string { return "round/" + round.id }
+
+// spent is the answer for a state that was spent: the process that did so may have the
+// outcome.
+func (r *Rounds) spent(ctx context.Context, round Round) error {
+	rec, err := r.store.Get(ctx, roundKey(round))
+	if err != nil || string(rec.Value) == r.process || len(rec.Value) == 0 {
+		return ErrState
+	}
+	return &port.ElsewhereError{Process: string(rec.Value), Err: ErrState}
 }

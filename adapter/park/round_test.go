@@ -25,7 +25,7 @@ func rounds(t *testing.T, store state.Store) *park.Rounds {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := park.NewRounds(store, env.System(), keys, time.Minute)
+	r, err := park.NewRounds(store, env.System(), keys, "process", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,3 +134,18 @@ func IsRefusal(err error) bool {
 	)
 	return errors.As(err, &rpc) && !errors.As(err, &upstream)
 }
+
+// ElsewhereError says that another process has what a request is about, and may serve
+// it. Nothing has been done for it here.
+type ElsewhereError struct {
+	// Process is that process.
+	Process string
+	// Err is the answer if it is gone.
+	Err error
+}
+
+// Error implements error.
+func (e *ElsewhereError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *ElsewhereError) Unwrap() error { return e.Err }

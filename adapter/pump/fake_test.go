@@ -3,18 +3,21 @@ package pump_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -151,10 +154,12 @@ func (l faultyLease) Release(ctx context.Context) error {
 type process struct {
 	*pump.Manager
 
-	w     *world
-	store *faulty
-	life  context.Context
-	end   context.CancelFunc
+	process *replica.Replica
+	silent  atomic.Bool // it shows no sign of life
+	w       *world
+	store   *faulty
+	life    context.Context
+	end     context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[port.Ticket]*session
@@ -197,6 +202,7 @@ func (p *process) session(t port.Ticket) *session {
 
 // world is a backend with processes in front of it, in a bubble of fake time.
 type world struct {
+	away atomic.Bool // the store, for signs of life
 	*testing.T
 	*process // that the test talks to
 
@@ -291,13 +297,34 @@ func bubble(t *testing.T, f func(w *world)) {
 	})
 }
 
+// mortal is the store in which a process shows that it lives, as long as it does and
+// the store is there.
+type mortal struct {
+	state.Store
+	dead, away *atomic.Bool
+}
+
+// Put implements [state.Store].
+func (m *mortal) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
+	if m.dead.Load() || m.away.Load() {
+		return 0, errors.New("the store is away")
+	}
+	return m.Store.Put(ctx, rec, cond)
+}
+
 // launch starts a process.
 func (w *world) launch() *process {
 	w.Helper()
 	p := &process{w: w, store: &faulty{Store: w.disk}, sessions: make(map[port.Ticket]*session), pins: make(map[port.Ticket]int)}
 	p.life, p.end = context.WithCancel(context.Background())
+	var err error
+	if p.process, err = replica.New(context.WithoutCancel(w.Context()), replica.Options{
+		Store: &mortal{w.disk, &p.silent, &w.away}, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Shared: true,
+	}); err != nil {
+		w.Fatal(err)
+	}
 	m, err := pump.New(pump.Options{
-		Store: p.store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
+		Store: p.store, Process: p.process, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
 		Sessions: p, Dialect: dialect{}, Times: w.times, Attended: w.attended,
 		Owner: func(caller port.Caller) string { return "owner " + caller.Principal },
 	})
@@ -322,6 +349,7 @@ func (p *process) stop() {
 	if err := p.Close(context.WithoutCancel(p.w.Context())); err != nil {
 		p.w.Errorf("Close: %v", err)
 	}
+	_ = p.process.Close(context.WithoutCancel(p.w.Context())) // one that has died says nothing
 	p.end()
 }
 
@@ -329,6 +357,7 @@ func (p *process) stop() {
 func (p *process) kill() {
 	p.w.Helper()
 	p.store.set(func(f *faulty) { f.dead = true })
+	p.silent.Store(true)
 	p.end()
 	p.stop()
 }

@@ -71,7 +71,7 @@ func (m *Manager) resend(l *live, rec *record) {
 
 // mine reports whether this process has to give an answer to the backend.
 func (m *Manager) mine(a *ask) bool {
-	return a.State == askAnswered && (a.Sender == m.id() || m.Env.Now().Sub(time.UnixMilli(a.Sending)) > sendPatience)
+	return a.State == askAnswered && (a.Sender == m.Process.ID() || m.Env.Now().Sub(time.UnixMilli(a.Sending)) > sendPatience)
 }
 
 // handOver gives the backend the answers that this process has to give, one process
@@ -93,7 +93,7 @@ func (m *Manager) handOver(ctx context.Context, l *live, caller port.Caller) boo
 		}
 		for _, a := range rec.Asks {
 			if m.mine(a) {
-				a.Sender, a.Sending = m.id(), m.Env.Now().UnixMilli()
+				a.Sender, a.Sending = m.Process.ID(), m.Env.Now().UnixMilli()
 				todo = append(todo, *a)
 			}
 		}

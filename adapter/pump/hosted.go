@@ -25,11 +25,7 @@ type Hosting struct {
 }
 
 // hosted is a hosted call of this process.
-type hosted struct {
-	stop func()
-	// drop gives up the lease by which others know that the call is under way.
-	drop func()
-}
+type hosted struct{ stop func() }
 
 var (
 	errInterrupted = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the bridge stopped while the call was running; its outcome is unknown")
@@ -52,25 +48,19 @@ func (m *Manager) Host(ctx context.Context, h Hosting) (*Task, wire.Value, error
 		return nil, "", err
 	}
 	rec := m.newRecord(r, h.Call)
-	rec.CallID = string(h.ID)
+	rec.CallID, rec.Runner = string(h.ID), m.Process.ID()
 	rec.Expires = rec.Created + min(max(h.TTL, m.Times.MinTTL), m.Times.MaxTTL).Milliseconds()
 	rec.doc = m.document(r, &rec, port.TaskWorking, "")
 	answer, err := m.Dialect.AppendHostedCreated(nil, rec.doc, m.created(r, &rec))
 	if err != nil {
 		return nil, "", err
 	}
-	// The lease outlives the manager: until the call has ended the process lives.
-	drop, err := m.keep(context.WithoutCancel(ctx), r)
-	if err != nil {
-		return nil, "", err
-	}
 	l, err := m.attend(r, &rec, h.Caller)
 	if err != nil {
-		drop()
 		return nil, "", err
 	}
 	l.mu.Lock()
-	l.hosted = &hosted{h.Stop, drop}
+	l.hosted = &hosted{h.Stop}
 	l.mu.Unlock()
 	m.mu.Lock()
 	m.running++
@@ -92,7 +82,6 @@ func (m *Manager) ran(l *live) {
 	if call == nil {
 		return
 	}
-	call.drop()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.running--; m.running == 0 && m.idle != nil {
@@ -169,22 +158,8 @@ func (m *Manager) hostedView(ctx context.Context, r ref, rec record, caller port
 	if rec.Final || !m.lives(&rec) {
 		return view{}, ErrUnknown // its lifetime is over
 	}
-	m.mu.Lock()
-	l := m.tasks[r.serial]
-	m.mu.Unlock()
-	runs := false
-	if l != nil {
-		runs = l.calls() != nil
-	}
-	var err error
-	if !runs {
-		runs, err = m.led(ctx, r)
-	}
-	if err != nil {
-		return view{}, err
-	}
-	if !runs {
-		rec, err = m.change(ctx, r, func(rec *record) bool {
+	if !m.runs(ctx, r, &rec) {
+		rec, err := m.change(ctx, r, func(rec *record) bool {
 			if rec.Final {
 				return false
 			}
@@ -196,11 +171,25 @@ func (m *Manager) hostedView(ctx context.Context, r ref, rec record, caller port
 		}
 		return view{rec: rec, doc: rec.doc}, nil
 	}
-	if l, err = m.attend(r, &rec, caller); err != nil {
+	l, err := m.attend(r, &rec, caller)
+	if err != nil {
 		return view{}, err
 	}
 	m.resend(l, &rec)
 	return view{rec: rec, doc: rec.doc, st: port.TaskState{PollInterval: m.Times.HostedPoll}}, nil
+}
+
+// runs reports whether the call of a hosted task is still under way, for all anyone
+// knows.
+func (m *Manager) runs(ctx context.Context, r ref, rec *record) bool {
+	if rec.Runner != m.Process.ID() {
+		lives, err := m.Process.Lives(ctx, rec.Runner)
+		return lives || err != nil
+	}
+	m.mu.Lock()
+	l := m.tasks[r.serial]
+	m.mu.Unlock()
+	return l != nil && l.calls() != nil
 }
 
 // cancelHosted cancels a task of the bridge for good, and with it the call.

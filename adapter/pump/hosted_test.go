@@ -164,9 +164,10 @@ func TestHostedProcess(t *testing.T) {
 	t.Run("DESIGN §4.3 a store that was away does not make it interrupted", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := w.hosts(hour), w.replica()
-			w.store.set(func(f *faulty) { f.renew = func() error { return errors.New("the store is away") } })
+			w.away.Store(true)
 			after(20 * time.Second)
-			w.store.set(func(f *faulty) { f.renew = nil })
+			w.away.Store(false)
+			other.wantGet(h.handle, port.TaskWorking)
 			after(10 * time.Second)
 			other.wantGet(h.handle, port.TaskWorking)
 			after(time.Minute)

@@ -2,113 +2,25 @@ package pump
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
-	"github.com/taskbridge/taskbridge/internal/env"
 )
 
-// leaseTTL is how long a process that waits for a task, or runs a hosted call, is
-// believed alive after its last sign.
-const leaseTTL = 15 * time.Second
-
-var errLeaseLost = errors.New("another process looks after the task")
+// leaseTTL is how long a process that waits for a task is believed alive after its
+// last sign.
+const leaseTTL = 9 * time.Second
 
 func leaseName(r ref) string { return "pump/" + r.serial }
 
 // hold takes the lease of a task. The returned context ends when it is lost; drop
 // gives it up and has to be called.
 func (m *Manager) hold(ctx context.Context, r ref) (held context.Context, token int64, drop func(), err error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
-	if err != nil {
-		return nil, 0, nil, fmt.Errorf("take the lease of a task: %w", err)
-	}
-	held, cancel := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		m.renew(held, lease, cancel)
-	}()
-	return held, lease.Token(), func() {
-		cancel(context.Canceled)
-		<-done
-		ctx, cancel := m.parting(ctx)
-		defer cancel()
-		if err := lease.Release(ctx); err != nil {
-			m.Logger.WarnContext(ctx, "lease of a task not released", "error", port.Reason(err)) // it expires
-		}
-	}, nil
-}
-
-// keep holds the lease of a task until drop is called. Should it be lost, because the
-// store was away or the process stood still, it is taken again as soon as it can be.
-func (m *Manager) keep(ctx context.Context, r ref) (drop func(), err error) {
-	held, _, free, err := m.hold(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-ctx.Done():
-				free()
-				return
-			case <-held.Done():
-				free()
-			}
-			for err := errLeaseLost; err != nil; held, _, free, err = m.hold(ctx, r) {
-				if env.Sleep(ctx, m.Env, leaseTTL/3) != nil {
-					return
-				}
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}, nil
-}
-
-// renew keeps a lease until ctx ends, or cancels it once the lease may be another's:
-// that is when a whole lifetime has passed since it was renewed last.
-func (m *Manager) renew(ctx context.Context, lease state.Lease, cancel context.CancelCauseFunc) {
-	until := m.Env.Now().Add(leaseTTL)
-	for env.Sleep(ctx, m.Env, leaseTTL/3) == nil {
-		now := m.Env.Now()
-		err := lease.Renew(ctx, leaseTTL)
-		switch {
-		case err == nil:
-			until = now.Add(leaseTTL)
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, state.ErrLost), !m.Env.Now().Before(until):
-			cancel(errLeaseLost)
-			return
-		default:
-			m.Logger.WarnContext(ctx, "lease of a task not renewed", "error", port.Reason(err))
-		}
-	}
-}
-
-// led reports whether some process has the lease of a task.
-func (m *Manager) led(ctx context.Context, r ref) (bool, error) {
-	lease, err := m.Store.Acquire(ctx, leaseName(r), m.id(), leaseTTL)
-	switch {
-	case errors.Is(err, state.ErrHeld):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("look for the process of a hosted call: %w", err)
-	}
-	ctx, cancel := m.parting(ctx)
-	defer cancel()
-	if err := lease.Release(ctx); err != nil {
-		m.Logger.WarnContext(ctx, "lease of a task not released", "error", port.Reason(err))
-	}
-	return false, nil
+	return state.Hold{
+		Store: m.Store, Env: m.Env, Name: leaseName(r), Holder: m.Process.ID(), TTL: leaseTTL,
+		Trouble: func(ctx context.Context, err error) {
+			m.Logger.WarnContext(ctx, "lease of a task not kept", "error", port.Reason(err))
+		},
+	}.Take(ctx)
 }

@@ -21,6 +21,7 @@ import (
 // Options are what a [Manager] works with. All members are required.
 type Options struct {
 	Store    state.Store
+	Process  port.Process
 	Keys     *seal.Keys
 	Env      env.Env
 	Logger   *slog.Logger
@@ -66,9 +67,6 @@ const (
 type Manager struct {
 	Options
 
-	// id names this process run, as the holder of its leases. It is made when it is
-	// needed first.
-	id     func() string
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
@@ -128,18 +126,9 @@ func New(o Options) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
-		Options: o, id: sync.OnceValue(func() string { return newID(o) }), ctx: ctx, cancel: cancel, ended: ended, early: early,
+		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early,
 		tasks: make(map[string]*live), order: make(map[string]*list.List), responding: make(map[port.Session]int),
 	}, nil
-}
-
-// newID mints the name of a process. Without one it holds no leases.
-func newID(o Options) string {
-	id, err := env.NewID(o.Env)
-	if err != nil {
-		o.Logger.Error("process not named", "error", err)
-	}
-	return id
 }
 
 // Drain waits until every hosted call of this process has ended by itself, or

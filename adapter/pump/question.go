@@ -283,7 +283,7 @@ func (a *ask) tell(ctx context.Context, session port.Session) error {
 // dismissAsk answers a question that nobody is going to answer (§4.22).
 func (m *Manager) dismissAsk(a *ask) {
 	a.State, a.Answer = askAnswered, string(m.Dialect.Dismissal(a.Method))
-	a.Sender, a.Sending = m.id(), m.Env.Now().UnixMilli()
+	a.Sender, a.Sending = m.Process.ID(), m.Env.Now().UnixMilli()
 }
 
 // maxResponses is how many questions of a session are being answered here at a time; more

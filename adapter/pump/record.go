@@ -52,6 +52,8 @@ type record struct {
 	Cancelling bool `json:"cancelling,omitempty"`
 	// CallID is the id of a hosted call at the backend.
 	CallID string `json:"callId,omitempty"`
+	// Runner is the process that has a hosted call.
+	Runner string `json:"runner,omitempty"`
 
 	doc, result wire.Value
 	rev         state.Rev

@@ -57,7 +57,7 @@ func (m *Manager) answer(rec *record, answers []port.Answer) (took bool, err err
 			return false, err
 		}
 		a.State, a.Answer = askAnswered, string(result)
-		a.Sender, a.Sending = m.id(), m.Env.Now().UnixMilli()
+		a.Sender, a.Sending = m.Process.ID(), m.Env.Now().UnixMilli()
 		took = true
 	}
 	return took, nil

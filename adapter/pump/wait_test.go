@@ -226,7 +226,7 @@ func TestLeaseLost(t *testing.T) {
 			h, other := pair(w)
 			wait := w.waits1()
 			w.store.set(func(f *faulty) { f.renew = func() error { return errors.New("the store is away") } })
-			after(14 * time.Second)
+			after(8 * time.Second)
 			w.wantAsked()
 			after(2 * time.Second)
 			took := fmt.Sprintf(`cancelled {"id":%s}`, wait.rid)

@@ -89,7 +89,7 @@ func (m *Manager) reply(ctx context.Context, r ref, caller port.Caller, rec reco
 	if err := m.save(ctx, r, &rec); err != nil {
 		return err
 	}
-	m.Desk.Withdraw(dialect, e.Others(session, string(response.ID)))
+	m.Desk.Withdraw(ctx, dialect, e.Others(session, string(response.ID)))
 	m.Desk.Forget(e.Requests)
 	m.unpoint(ctx, e.Requests...)
 	if m.answered(r, &rec) {
@@ -280,7 +280,7 @@ func (m *Manager) resume(ctx context.Context, r ref, caller port.Caller, rec rec
 		return fmt.Errorf("read a saved call: %w", err)
 	}
 	call := Resumption{Saved: saved.Value, Answers: rec.Asks.Answers(rec.space()), Fresh: rec.Asks.Fresh(rec.space())}
-	rec.Runner, rec.unsaved, rec.Call = m.id, rec.Call, ""
+	rec.Runner, rec.unsaved, rec.Call = m.Process.ID(), rec.Call, ""
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: lifetime(&rec)}); err != nil {
 		return err
 	}

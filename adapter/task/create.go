@@ -226,7 +226,7 @@ func (m *Manager) hostWorking(ctx context.Context, q Request, stop context.Cance
 		return r, "", nil, err
 	}
 	rec := m.newRecord(r, q)
-	rec.Runner = m.id
+	rec.Runner = m.Process.ID()
 	if err := m.host(r, &rec, port.HostedTask{Status: port.TaskWorking, TTL: m.hostedTTL(q.TTL)}); err != nil {
 		return r, "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
@@ -105,6 +106,16 @@ func (m *Manager) drop(key trackKey, serial string) {
 	delete(m.tracked, key)
 	if m.OnTask != nil {
 		m.OnTask(key.backend, port.Caller{}, key.taskID, false)
+	}
+}
+
+// sweepEvery is the time between two sweeps.
+const sweepEvery = 5 * time.Second
+
+// keepTidy sweeps until the manager is closed.
+func (m *Manager) keepTidy() {
+	for env.Sleep(m.ctx, m.Env, sweepEvery) == nil {
+		m.sweep()
 	}
 }
 

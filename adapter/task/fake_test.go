@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -164,6 +165,7 @@ type faulty struct {
 	lost   func(rec state.Record) error                      // after a write
 	get    func(ctx context.Context, key string) error
 	renew  func() error
+	lease  func() error // before a lease is taken
 	writes int
 	bodies map[string]time.Time // expiry, by key, of documents outside their record
 }
@@ -186,7 +188,7 @@ func (f *faulty) hooks() (*faulty, error) {
 	if f.dead {
 		return nil, errDead
 	}
-	return &faulty{put: f.put, lost: f.lost, get: f.get, renew: f.renew}, nil
+	return &faulty{put: f.put, lost: f.lost, get: f.get, renew: f.renew, lease: f.lease}, nil
 }
 
 func (f *faulty) Put(ctx context.Context, rec state.Record, cond state.Cond) (state.Rev, error) {
@@ -230,7 +232,11 @@ func (f *faulty) Delete(ctx context.Context, key string, cond state.Cond) error 
 }
 
 func (f *faulty) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (state.Lease, error) {
-	if _, err := f.hooks(); err != nil {
+	h, err := f.hooks()
+	if err == nil && h.lease != nil {
+		err = h.lease()
+	}
+	if err != nil {
 		return nil, err
 	}
 	l, err := f.Store.Acquire(ctx, name, holder, ttl)
@@ -302,6 +308,8 @@ type world struct {
 	statuses []face   // by OnStatus
 	owners   []string // of the statuses
 	live     []string // by OnTask: +id, -id
+
+	processes map[*task.Manager]*replica.Replica
 }
 
 type lockedBuffer struct {
@@ -344,7 +352,8 @@ func bubble(t *testing.T, f func(w *world)) {
 			t.Fatal(err)
 		}
 		w := &world{
-			T: t, store: openStore(t), keys: keys, logged: new(lockedBuffer),
+			processes: make(map[*task.Manager]*replica.Replica),
+			T:         t, store: openStore(t), keys: keys, logged: new(lockedBuffer),
 			backend: &backend{docs: make(map[string]doc)},
 			times: task.Times{
 				PollFloor: 100 * time.Millisecond, PollDefault: second, PollCeiling: 30 * second, HostedPoll: second,
@@ -371,7 +380,13 @@ func (w *world) start() {
 // another returns one more manager on the same store: another replica.
 func (w *world) another() *task.Manager {
 	w.Helper()
-	desk, err := ask.NewDesk(env.System(), w.keys)
+	process, err := replica.New(context.WithoutCancel(w.Context()), replica.Options{
+		Store: w.store.Store, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)), Shared: true,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	desk, err := ask.NewDesk(env.System(), w.keys, process)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -380,7 +395,7 @@ func (w *world) another() *task.Manager {
 		Resume: func(ctx context.Context, _ string, caller port.Caller, call task.Resumption) task.Ending {
 			return w.onResume(ctx, caller, string(call.Saved), call.Answers)
 		},
-		Store: w.store, Keys: w.keys, Env: env.System(), Backend: w.backend,
+		Store: w.store, Process: process, Keys: w.keys, Env: env.System(), Backend: w.backend,
 		Dialect: func(string) port.TaskDialect { return dialect{w.onStatus} },
 		Logger:  slog.New(slog.NewTextHandler(w.logged, nil)), Times: w.times,
 		OnStatus: func(_, owner, handle string, note []byte) {
@@ -403,6 +418,7 @@ func (w *world) another() *task.Manager {
 		w.Fatal(err)
 	}
 	w.desk = desk
+	w.processes[m] = process
 	return m
 }
 
@@ -448,9 +464,11 @@ func (w *world) stop() {
 
 func (w *world) close(m *task.Manager) {
 	w.Helper()
-	if err := m.Close(context.WithoutCancel(w.Context())); err != nil {
+	ctx := context.WithoutCancel(w.Context())
+	if err := m.Close(ctx); err != nil {
 		w.Errorf("Close: %v", err)
 	}
+	_ = w.processes[m].Close(ctx) // one that has died says nothing
 }
 
 func (w *world) told() []port.TaskStatus {

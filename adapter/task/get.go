@@ -261,8 +261,14 @@ func (m *Manager) interval(st port.TaskState) time.Duration {
 	return min(max(st.PollInterval, m.Times.PollFloor), m.Times.PollCeiling)
 }
 
-// announce tells the owner's sessions and this process's waiters of a change.
+// announce tells the owner's sessions and everybody's waiters of a change.
 func (m *Manager) announce(ctx context.Context, r ref, rec *record) {
+	m.spread(r)
+	m.tellHere(ctx, r, rec)
+}
+
+// tellHere tells the owner's sessions and waiters in this process.
+func (m *Manager) tellHere(ctx context.Context, r ref, rec *record) {
 	if rec.Final {
 		m.conclude(r.serial, *rec, nil)
 	}

@@ -85,6 +85,15 @@ func (m *Manager) mint(k kind, backend, taskID string, caller port.Caller) (ref,
 // open returns the task behind a handle, for its owner on its backend's route
 // only. Every failure is [ErrUnknown].
 func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, error) {
+	r, err := m.read(handle)
+	if err != nil || r.backend != backend || r.owner != m.owner(caller) {
+		return ref{}, ErrUnknown
+	}
+	return r, nil
+}
+
+// read returns the task behind a handle, whoever it belongs to.
+func (m *Manager) read(handle string) (ref, error) {
 	plain, err := m.Keys.Open(purposeHandle, handle)
 	if err != nil {
 		return ref{}, ErrUnknown
@@ -99,7 +108,7 @@ func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, 
 	}
 	r.owner = f.String()
 	r.created = time.UnixMilli(f.Int())
-	if f.Done() != nil || version != handleVersion || r.backend != backend || r.owner != m.owner(caller) {
+	if f.Done() != nil || version != handleVersion {
 		return ref{}, ErrUnknown
 	}
 	return r, nil

@@ -133,14 +133,16 @@ func (m *Manager) stopRunning(serial string) {
 	}
 }
 
-// runs reports whether the call of a hosted task is still under way.
-func (m *Manager) runs(ctx context.Context, r ref, rec *record) (bool, error) {
-	if rec.Runner != m.id {
-		return m.lives(ctx, rec.Runner)
+// runs reports whether the call of a hosted task is still under way, for all anyone
+// knows.
+func (m *Manager) runs(ctx context.Context, r ref, rec *record) bool {
+	if rec.Runner != m.Process.ID() {
+		lives, err := m.Process.Lives(ctx, rec.Runner)
+		return lives || err != nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.running[r.serial] != nil, nil
+	return m.running[r.serial] != nil
 }
 
 // hostedState returns the state of a hosted task without an end. If the process
@@ -154,15 +156,11 @@ func (m *Manager) hostedState(ctx context.Context, r ref, rec record) (record, e
 	if rec.Call != "" {
 		return rec, nil // it waits for answers, and nothing runs
 	}
-	running, err := m.runs(ctx, r, &rec)
-	if err != nil {
-		return record{}, err
-	}
-	if running {
+	if m.runs(ctx, r, &rec) {
 		return rec, nil
 	}
 	cause := errInterrupted
-	if rec.Runner == m.id {
+	if rec.Runner == m.Process.ID() {
 		cause = errUnrecorded
 	}
 	if err := m.hostFailed(r, &rec, cause, cause.Message); err != nil {

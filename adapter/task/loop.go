@@ -130,9 +130,11 @@ func (m *Manager) conclude(serial string, rec record, err error) {
 // was a loop to wake.
 func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 	defer l.stop()
+	lead := lead{m: m, r: r}
+	defer lead.drop()
 	var unreachable time.Time // since when; zero while the backend answers
 	for fresh := false; ; {
-		rec, err := m.look(ctx, r, m.speaker(l), fresh)
+		rec, err := m.look(ctx, r, m.speaker(l), fresh, lead.has(ctx))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -154,16 +156,22 @@ func (m *Manager) poll(ctx context.Context, r ref, l *loop) {
 	}
 }
 
-// look is one look of a loop at its task, at which the questions are put. A fault of
-// the bridge ends the wait for this task and nothing else.
-func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, fresh bool) (rec record, err error) {
+// look is one look of a loop at its task, at which the questions are put. A loop that
+// does not lead looks at what the one that does has put on record. A fault of the
+// bridge ends the wait for this task and nothing else.
+func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, fresh, leads bool) (rec record, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			port.LogFault(ctx, m.Logger, fault)
 			err = errFault
 		}
 	}()
-	if rec, err = m.current(ctx, r, caller, fresh); err != nil {
+	if leads {
+		rec, err = m.current(ctx, r, caller, fresh)
+	} else {
+		rec, err = m.recorded(ctx, r)
+	}
+	if err != nil {
 		return record{}, err
 	}
 	return m.pose(ctx, r, caller, rec, nil), nil

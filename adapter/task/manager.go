@@ -22,6 +22,7 @@ import (
 // say otherwise.
 type Options struct {
 	Store   state.Store
+	Process port.Process
 	Keys    *seal.Keys
 	Env     env.Env
 	Backend port.TaskBackend
@@ -38,6 +39,9 @@ type Options struct {
 	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
 	// block nor call the manager. May be nil.
 	OnStatus func(backend, owner, handle string, notification []byte)
+	// Listens reports whether OnStatus reaches anybody for an owner. May be nil,
+	// which means that it does not.
+	Listens func(backend, owner string) bool
 	// OnTask is told of a task at a backend whose changes are of interest, and
 	// again with live false once they no longer are, in that order. It must
 	// neither block nor call the manager. May be nil.
@@ -77,12 +81,10 @@ const partingTime = 10 * time.Second
 type Manager struct {
 	Options
 
-	id     string // of this process run, holder of its lease
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	// work counts the goroutines and operations that Close waits for; see enter.
-	work     sync.WaitGroup
-	presence *presence
+	work sync.WaitGroup
 
 	fetches singleflight.Group
 	recent  *sized.Cache[string, snapshot] // by serial; never the only copy of anything
@@ -106,6 +108,9 @@ type Manager struct {
 	// serial, so that nothing older is ever told after it.
 	tellMu sync.Mutex
 	told   *sized.Cache[string, telling]
+
+	// news are the handles of tasks that have changed, for other processes.
+	news chan string
 }
 
 // telling is a status notification: the revision it was made from, and what a
@@ -128,10 +133,6 @@ var ErrUnknown = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Unknown task")
 
 // New returns a manager. Close must be called.
 func New(o Options) (*Manager, error) {
-	id, err := env.NewID(o.Env)
-	if err != nil {
-		return nil, err
-	}
 	recent, err := sized.New[string](recentSize, recentBytes, snapshot.size)
 	if err != nil {
 		return nil, err
@@ -142,16 +143,18 @@ func New(o Options) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	m := &Manager{
-		Options: o, id: id, ctx: ctx, cancel: cancel, recent: recent, told: told,
+		Options: o, ctx: ctx, cancel: cancel, recent: recent, told: told,
 		loops:   make(map[string]*loop),
 		running: make(map[string]*running),
 		tracked: make(map[trackKey]map[string]tracking),
 		answers: make(map[string]*delivery),
+		news:    make(chan string, newsSize),
 	}
-	if m.presence, err = m.appear(); err != nil {
-		cancel(err)
-		return nil, err
+	if o.Process.Shared() {
+		m.work.Go(m.hearNews)
+		m.work.Go(m.tellNews)
 	}
+	m.work.Go(m.keepTidy)
 	return m, nil
 }
 
@@ -186,19 +189,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.closed = true
 	m.mu.Unlock()
 	m.cancel(errStopped)
-	done := make(chan struct{})
-	go func() {
-		m.work.Wait()
-		// Only now: until its hosted calls have ended the process lives.
-		m.presence.end()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return env.Join(ctx, &m.work)
 }
 
 // enter begins something that Close has to wait for; work.Done ends it. It

@@ -47,7 +47,7 @@ func (m *Manager) answered(r ref, rec *record) bool {
 
 // written does what was waiting for the record to be durable.
 func (m *Manager) written(ctx context.Context, r ref, rec *record) {
-	m.Desk.Withdraw(m.Dialect(r.backend), rec.withdrawn)
+	m.Desk.Withdraw(ctx, m.Dialect(r.backend), rec.withdrawn)
 	for _, request := range rec.withdrawn {
 		if rec.Asks.Asked(request.Session, request.ID) == nil { // another one may have taken its place, and it still be answered
 			m.unpoint(ctx, request)
@@ -138,7 +138,7 @@ func (m *Manager) newTurn(r ref, caller port.Caller, rec record, own func() port
 // tells the clients.
 func (t *turn) take(ctx context.Context) (record, error) {
 	t.repeat()
-	for _, q := range t.open() {
+	for _, q := range t.open(ctx) {
 		refusal, err := t.question(ctx, q)
 		if err != nil {
 			return record{}, err
@@ -208,14 +208,14 @@ func (m *Manager) refresh(r ref, rec *record) {
 
 // open lists the questions that are to be put: those that never were, and those
 // whose request nobody reads any more (A-I9).
-func (t *turn) open() []port.Question {
+func (t *turn) open(ctx context.Context) []port.Question {
 	var out []port.Question
 	for _, q := range t.unanswered() {
 		e := t.rec.Asks.Entry(t.rec.space(), q.Key)
 		if _, _, ok := t.rec.Asks.Repeated(e.Digest, t.m.Env.Now()); ok && e.State == ask.New {
 			continue // its time comes
 		}
-		if e.State == ask.Asked && !t.m.Desk.Lost(e.Requests[len(e.Requests)-1], len(t.seats) > 0) {
+		if e.State == ask.Asked && !t.m.Desk.Lost(ctx, e.Requests[len(e.Requests)-1], len(t.seats) > 0) {
 			continue
 		}
 		out = append(out, q)

@@ -20,6 +20,9 @@ func openBridge(ctx context.Context, cfg *config.Config, logger *slog.Logger, re
 		err = fmt.Errorf("the store %s is in use by another process; stop that one, or give this one a file of its own: --store embedded:PATH", cfg.Store.Path)
 		return nil, &failure{code: exitUsage, err: err}
 	}
+	if errors.Is(err, adapter.ErrStore) {
+		return nil, &failure{code: exitUsage, err: err}
+	}
 	if err != nil {
 		return nil, err
 	}

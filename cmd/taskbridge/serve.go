@@ -45,7 +45,7 @@ gracefully on an interrupt; a second one ends it at once.`,
 	flags.BoolVar(&f.demo, "demo", false, "add the built-in demo servers as backends")
 	flags.StringVar(&f.listen, "listen", "", "`ADDRESS` for clients (default 127.0.0.1:8720)")
 	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` for health, or off (default 127.0.0.1:8721)")
-	flags.StringVar(&f.store, "store", "", "keep state in `URL`: embedded:, embedded:PATH or memory: (default embedded:)")
+	flags.StringVar(&f.store, "store", "", "keep state in `URL`: embedded:, embedded:PATH, redis://... or memory: (default embedded:)")
 	flags.StringArrayVar(&f.set, "set", nil, "set a configuration `KEY=VALUE`; can be repeated")
 	flags.String("log-level", "info", "log from this `LEVEL`: debug, info, warn or error")
 	return cmd

@@ -131,6 +131,5 @@ var Absent = Absences{
 		"./adapter/observe",
 		"./adapter/record",
 		"./adapter/console",
-		"./adapter/state/redis",
 	},
 }

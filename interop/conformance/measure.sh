@@ -44,6 +44,7 @@ measure() {
 need node npm go
 install_npm
 find_bridge
+[ "${REPLICAS:-1}" -le 1 ] || find_balancer
 build_go
 [ $# -gt 0 ] || mapfile -t runs < <(node -p "Object.keys(JSON.parse(fs.readFileSync('$HERE/baseline.json', 'utf8'))).join('\n')")
 in_turns "$AT_A_TIME" "$OUT/conformance" measure "${@:-${runs[@]}}"

@@ -107,6 +107,12 @@ func (ev *Events) Send(m *sse.Message) error {
 	return nil
 }
 
+// Cut breaks the connection of an answer that has begun and cannot go on, so that its
+// client does not take what it has for the whole. It does not return.
+func Cut() {
+	panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told
+}
+
 // Rest is what is still to come of a request's body.
 type Rest struct {
 	io.ReadCloser

@@ -45,9 +45,22 @@ func checkMessage(c *gin.Context, msg *jsonrpc.Message, backend string) *jsonrpc
 	return nil
 }
 
+// call is what is known of a POST before its session is: the body as received, the id
+// by which the client recognises a refusal, the id of the request that it answers, if
+// it does, and whether it can be served twice without harm. It is empty for other
+// methods.
+type call struct {
+	body    []byte
+	id      jsonrpc.ID
+	answers jsonrpc.ID
+	safe    bool
+}
+
 // admit finds the session of a request and checks its protocol version (A-L10,
-// A-L13). It answers the client itself when there is none.
-func (f *Face) admit(c *gin.Context, backend string, id jsonrpc.ID) (*session, bool) {
+// A-L13). It answers the client itself when there is none, or when the request is for
+// another process to serve.
+func (f *Face) admit(c *gin.Context, backend string, p call) (*session, bool) {
+	id := p.id
 	version := c.GetHeader(headerVersion)
 	if version == wire.Version20260728 {
 		edge.WriteError(c, http.StatusBadRequest, id, otherEra(backend))
@@ -62,12 +75,13 @@ func (f *Face) admit(c *gin.Context, backend string, id jsonrpc.ID) (*session, b
 		edge.WriteError(c, http.StatusBadRequest, id, invalid("%s: unsupported version; this route speaks %v", headerVersion, legacy2025.Versions()))
 		return nil, false
 	}
-	return s, true
+	return s, f.settle(c, s, p)
 }
 
 // join admits a request and finds what this process holds of its session.
-func (f *Face) join(c *gin.Context, backend string, id jsonrpc.ID) (*session, *live, bool) {
-	s, ok := f.admit(c, backend, id)
+func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bool) {
+	id := p.id
+	s, ok := f.admit(c, backend, p)
 	if !ok {
 		return nil, nil, false
 	}

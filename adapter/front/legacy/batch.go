@@ -19,8 +19,8 @@ const maxBatch = 100
 
 // batch serves an array of messages, which only the revision 2025-03-26 has
 // (§3.9). To every other session it is a message of the wrong shape.
-func (f *Face) batch(c *gin.Context, backend string, room *edge.Room, array wire.Value, shape error, accepts edge.Accepts) {
-	s, l, ok := f.join(c, backend, "")
+func (f *Face) batch(c *gin.Context, backend string, room *edge.Room, body []byte, array wire.Value, shape error, accepts edge.Accepts) {
+	s, l, ok := f.join(c, backend, call{body: body})
 	if !ok {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
@@ -24,9 +25,11 @@ import (
 type Options struct {
 	Crossing port.Crossing
 	Store    state.Store
-	Keys     *seal.Keys
-	Env      env.Env
-	Logger   *slog.Logger
+	// Peers are the processes of the store, of which each session has one for home.
+	Peers  *replica.Replica
+	Keys   *seal.Keys
+	Env    env.Env
+	Logger *slog.Logger
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter

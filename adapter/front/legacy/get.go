@@ -16,7 +16,7 @@ func (f *Face) get(c *gin.Context, backend string) {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s", edge.EventStream))
 		return
 	}
-	s, l, ok := f.join(c, backend, "")
+	s, l, ok := f.join(c, backend, call{})
 	if !ok {
 		return
 	}

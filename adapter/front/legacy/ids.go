@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
@@ -20,11 +21,23 @@ func (f *Face) newID(ctx context.Context, l *live, key string) (jsonrpc.ID, erro
 		if err := f.read(ctx, s); err != nil {
 			return "", err
 		}
-		if err := f.update(ctx, s, func(r *record) { r.Asked++ }); err != nil {
+		if err := f.update(ctx, s, func(r *record) { r.Askers = append(r.Askers, f.Peers.ID()) }); err != nil {
 			return "", err
 		}
-		l.nextID = (s.Asked - 1) * idBlock
+		l.nextID = int64(len(s.Askers)-1) * idBlock
 	}
 	l.nextID++
 	return jsonrpc.IntID(l.nextID), nil
+}
+
+// asker is the process that has minted the id of a request to the client, or "".
+func (r *record) asker(id jsonrpc.ID) string {
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	if err != nil || n < 1 {
+		return ""
+	}
+	if block := (n - 1) / idBlock; block < int64(len(r.Askers)) {
+		return r.Askers[block]
+	}
+	return ""
 }

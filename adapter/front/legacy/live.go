@@ -50,6 +50,9 @@ type live struct {
 	nextID int64 // the request id minted last
 }
 
+// nonceMark separates the process from what makes the ids of its streams unique.
+const nonceMark = "."
+
 // maxInflight bounds the requests that a session has in flight, those included
 // that go on without their client (A-L18).
 const maxInflight = 1000
@@ -96,7 +99,7 @@ func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err e
 		return nil, false, errFull
 	}
 	l = &live{
-		f: f, address: address, principal: principal, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
+		f: f, address: address, principal: principal, nonce: f.Peers.ID() + nonceMark + nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
 		over: make(chan struct{}),
 	}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
@@ -149,6 +152,8 @@ func (f *Face) keep(key string) {
 	switch {
 	case errors.Is(err, errUnknownSession):
 		f.end(key)
+	case err == nil && s.Home != f.Peers.ID():
+		f.yield(key)
 	case err != nil && f.ctx.Err() == nil:
 		f.Logger.WarnContext(f.ctx, "session not kept alive", "error", err)
 	}
@@ -184,6 +189,27 @@ func (f *Face) end(key string) {
 	f.mu.Unlock()
 	if l != nil {
 		l.end(errEnded)
+	}
+}
+
+// yield gives up what belongs to a session itself: another process is its home by now.
+// What was begun here ends here.
+func (f *Face) yield(key string) {
+	f.mu.Lock()
+	l := f.live[key]
+	f.mu.Unlock()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	for _, st := range slices.Clone(l.own) {
+		st.retire(false)
+	}
+	detach := l.detach
+	l.pending, l.detach, l.attached = nil, nil, false
+	l.mu.Unlock()
+	if detach != nil {
+		detach()
 	}
 }
 

@@ -32,7 +32,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 	}
 	msg, err := jsonrpc.Read(body)
 	if err != nil && msg.Raw.Kind() == wire.KindArray {
-		f.batch(c, backend, room, msg.Raw, err, accepts)
+		f.batch(c, backend, room, body, msg.Raw, err, accepts)
 		return
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 		f.initialize(c, backend, msg, accepts)
 		return
 	}
-	s, l, ok := f.join(c, backend, edge.EchoedID(&msg))
+	s, l, ok := f.join(c, backend, newCall(body, &msg))
 	if !ok {
 		return
 	}
@@ -60,6 +60,17 @@ func (f *Face) post(c *gin.Context, backend string) {
 	case jsonrpc.KindResult, jsonrpc.KindError:
 		f.answer(c, s, l, msg)
 	}
+}
+
+func newCall(body []byte, msg *jsonrpc.Message) call {
+	p := call{body: body, id: edge.EchoedID(msg)}
+	if msg.Kind == jsonrpc.KindRequest {
+		p.safe = table[msg.Method].safe
+	}
+	if msg.Kind == jsonrpc.KindResult || msg.Kind == jsonrpc.KindError {
+		p.answers = msg.ID
+	}
+	return p
 }
 
 // notification serves a notification. It is never answered.

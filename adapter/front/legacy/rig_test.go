@@ -20,6 +20,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -203,8 +204,12 @@ func options(tb testing.TB, x port.Crossing) legacy.Options {
 			tb.Errorf("store: %v", err)
 		}
 	})
+	peers, err := replica.New(context.Background(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return legacy.Options{
-		Crossing: x, Store: store, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
+		Crossing: x, Store: store, Peers: peers, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
 		Budget: edge.NewBudget(1<<30, 1<<30),
 		Limits: legacy.Limits{Body: 4 << 10, Kept: 1 << 28, Sessions: 100, SessionsPerAddress: 100, StreamsPerSession: 2},

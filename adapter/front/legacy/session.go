@@ -38,10 +38,11 @@ type record struct {
 	Tasks        bool     `json:"tasks,omitempty"` // offered by initialize
 	LogLevel     string   `json:"logLevel,omitempty"`
 	Resources    []string `json:"resources,omitempty"`
-	Asked        int64    `json:"asked,omitempty"` // blocks of request ids handed out
-	Kept         string   `json:"kept,omitempty"`  // by the crossing
-	Used         bool     `json:"used,omitempty"`  // something has come on it
-	Seen         int64    `json:"seen"`            // ms, written once in a quarter of the idle time
+	Home         string   `json:"home"`             // the process that serves it
+	Askers       []string `json:"askers,omitempty"` // processes that have a block of request ids, by block
+	Kept         string   `json:"kept,omitempty"`   // by the crossing
+	Used         bool     `json:"used,omitempty"`   // something has come on it
+	Seen         int64    `json:"seen"`             // ms, written once in a quarter of the idle time
 }
 
 // maxResources bounds the subscriptions of one session, maxURIs the bytes of their
@@ -201,14 +202,14 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	return &session{
 		id: id, key: f.sessionKey(id),
 		record: record{
-			Backend: backend, Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: f.Proxies.Client(c.Request),
+			Backend: backend, Home: f.Peers.ID(), Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: f.Proxies.Client(c.Request),
 		},
 	}, nil
 }
 
 // delete serves DELETE (A-L11).
 func (f *Face) delete(c *gin.Context, backend string) {
-	s, ok := f.admit(c, backend, "")
+	s, ok := f.admit(c, backend, call{})
 	if !ok {
 		return
 	}

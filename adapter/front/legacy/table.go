@@ -18,6 +18,8 @@ type rule struct {
 	// outlives is set for calls whose effect a lost connection must not undo:
 	// they go on for the replay window (A-L18).
 	outlives bool
+	// safe methods can be served twice without harm.
+	safe bool
 	// wait methods only wait, and are ended when the bridge drains.
 	wait bool
 	// attach methods need the session attached to the changes of its backend, so
@@ -31,15 +33,22 @@ type rule struct {
 
 // table lists the methods that are treated specially, by name.
 var table = map[string]rule{
-	legacy2025.MethodPing:                 {local: true, plain: true},
-	legacy2025.MethodTasksGet:             {plain: true},
-	legacy2025.MethodTasksList:            {plain: true},
-	legacy2025.MethodTasksCancel:          {plain: true, outlives: true},
-	legacy2025.MethodTasksResult:          {wait: true},
-	legacy2025.MethodToolsCall:            {outlives: true},
-	legacy2025.MethodLoggingSetLevel:      {after: setLevel},
-	legacy2025.MethodResourcesSubscribe:   {attach: true, before: roomForResource, after: addResource},
-	legacy2025.MethodResourcesUnsubscribe: {after: removeResource},
+	legacy2025.MethodPing:                  {local: true, plain: true, safe: true},
+	legacy2025.MethodTasksGet:              {plain: true, safe: true},
+	legacy2025.MethodTasksList:             {plain: true, safe: true},
+	legacy2025.MethodTasksCancel:           {plain: true, outlives: true},
+	legacy2025.MethodTasksResult:           {wait: true, safe: true},
+	legacy2025.MethodToolsCall:             {outlives: true},
+	legacy2025.MethodToolsList:             {safe: true},
+	legacy2025.MethodPromptsList:           {safe: true},
+	legacy2025.MethodPromptsGet:            {safe: true},
+	legacy2025.MethodResourcesList:         {safe: true},
+	legacy2025.MethodResourceTemplatesList: {safe: true},
+	legacy2025.MethodResourcesRead:         {safe: true},
+	legacy2025.MethodCompletionComplete:    {safe: true},
+	legacy2025.MethodLoggingSetLevel:       {after: setLevel, safe: true},
+	legacy2025.MethodResourcesSubscribe:    {attach: true, before: roomForResource, after: addResource, safe: true},
+	legacy2025.MethodResourcesUnsubscribe:  {after: removeResource, safe: true},
 }
 
 func setLevel(f *Face, ctx context.Context, s *session, x *port.Exchange) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
@@ -22,6 +23,8 @@ type Options struct {
 	Crossing port.Crossing
 	// Params checks what only a backend's tools can tell; usually the crossing.
 	Params port.ParamChecker
+	// Peers are the other processes, which may have what a request is about.
+	Peers  *replica.Replica
 	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger

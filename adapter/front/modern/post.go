@@ -1,6 +1,7 @@
 package modern
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -41,7 +43,7 @@ func (f *Face) post(c *gin.Context, route Route) {
 	case msg.NullID():
 		edge.WriteError(c, http.StatusBadRequest, "", invalid("id: want a string or an integer"))
 	case msg.Kind == jsonrpc.KindRequest:
-		f.request(c, route, msg, accepts)
+		f.request(c, route, body, msg, accepts)
 	case msg.Kind == jsonrpc.KindNotification:
 		c.Status(http.StatusAccepted) // there is none that means anything here (Q37)
 	default:
@@ -50,7 +52,7 @@ func (f *Face) post(c *gin.Context, route Route) {
 }
 
 // request serves a request to its end.
-func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts edge.Accepts) {
+func (f *Face) request(c *gin.Context, route Route, body []byte, msg jsonrpc.Message, accepts edge.Accepts) {
 	rep := &reply{f: f, c: c, accepts: accepts, msg: msg}
 	r, err := judge(c.Request.Header, msg, route)
 	switch {
@@ -76,7 +78,37 @@ func (f *Face) request(c *gin.Context, route Route, msg jsonrpc.Message, accepts
 	defer f.end(s)
 	x.Stream, rep.x = s, x
 	s.watch()
-	s.end(f.outcome(s, x, c.Request.Header))
+	out := f.outcome(s, x, c.Request.Header)
+	var away *port.ElsewhereError
+	if errors.As(out.Err, &away) && f.passOn(s, body, away.Process, &out) {
+		return
+	}
+	s.end(out)
+}
+
+// errCut is for a request that another process may have served.
+var errCut = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
+
+// passOn has the process serve a request that has what it is about, and reports whether
+// it was answered. If not, the outcome is what the client is told.
+func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome) (answered bool) {
+	c := s.rep.c
+	if replica.From(c.Request.Context()) != "" || !s.hush() {
+		return false
+	}
+	began, err := f.Peers.Pass(c.Writer, c.Request, body, process)
+	switch {
+	case err == nil, c.Request.Context().Err() != nil:
+		s.gone()
+		s.cancel(nil)
+		return true
+	case began:
+		edge.Cut()
+	case !errors.Is(err, replica.ErrGone):
+		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
+		*out = port.Fail(errCut)
+	}
+	return false
 }
 
 // origins are under what names the requests of a caller are counted: its address, and

@@ -19,6 +19,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/memnet"
@@ -155,8 +156,12 @@ func options(tb testing.TB, x *crossing) modern.Options {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	peers, err := replica.New(context.Background(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return modern.Options{
-		Crossing: x, Params: x, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
+		Crossing: x, Params: x, Peers: peers, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
 		Budget: edge.NewBudget(1<<30, 1<<30),
 		Limits: modern.Limits{Body: 4 << 10, Requests: 100, StreamsPerCaller: 2},

@@ -94,6 +94,16 @@ func (s *stream) HoldBack() {
 	}
 }
 
+// hush keeps anything from being written here, and reports whether nothing was.
+func (s *stream) hush() bool {
+	s.HoldBack()
+	if !s.take() {
+		return false
+	}
+	defer s.pass()
+	return s.held
+}
+
 // take waits for the turn to write. It reports false once there is nobody to write
 // to.
 func (s *stream) take() bool {

@@ -15,14 +15,16 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	t.Run("file", func(t *testing.T) {
 		t.Parallel()
-		statetest.Contract(t, func(t *testing.T, now func() time.Time) state.Store {
-			return open(t, embedded.Options{Path: filepath.Join(t.TempDir(), "state.db"), Env: clockEnv{env.System(), now}})
+		statetest.Contract(t, func(t *testing.T) (state.Store, statetest.Clock) {
+			clock := statetest.NewFakeClock()
+			return open(t, embedded.Options{Path: filepath.Join(t.TempDir(), "state.db"), Env: clockEnv{env.System(), clock.Now}}), clock
 		})
 	})
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		statetest.Contract(t, func(t *testing.T, now func() time.Time) state.Store {
-			return open(t, embedded.Options{Memory: true, Env: clockEnv{env.System(), now}})
+		statetest.Contract(t, func(t *testing.T) (state.Store, statetest.Clock) {
+			clock := statetest.NewFakeClock()
+			return open(t, embedded.Options{Memory: true, Env: clockEnv{env.System(), clock.Now}}), clock
 		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/taskbridge/taskbridge/adapter/state"
+	"github.com/taskbridge/taskbridge/adapter/state/topics"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
@@ -32,7 +33,7 @@ type Store struct {
 	env    env.Env
 	writer *writer
 	reader *reader
-	topics broker
+	topics topics.Broker
 
 	// The parts in order of opening; Close undoes them in reverse.
 	lock    *os.File
@@ -100,7 +101,7 @@ func (s *Store) release() error {
 	if s.writer != nil {
 		s.writer.stop()
 	}
-	s.topics.close()
+	s.topics.Close()
 	if s.readDB != nil && s.readDB != s.writeDB {
 		errs = append(errs, s.readDB.Close())
 	}

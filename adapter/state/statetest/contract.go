@@ -8,9 +8,24 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/state"
 )
 
+// A Clock moves the time of a store under test.
+type Clock interface {
+	// Now returns the time by which the store lets records and leases expire.
+	Now() time.Time
+	// Advance lets d pass for all that the store holds. A clock that cannot
+	// change the time may age the contents instead, and not move Now.
+	Advance(d time.Duration)
+	// Slack is how much earlier than an expiry a test must look to see what
+	// expires for certain. It is less than [Life].
+	Slack() time.Duration
+}
+
+// Life is how long what expires in the tests lives.
+const Life = time.Minute
+
 // Contract runs the whole contract. Each of its parts calls open for an empty
-// store whose clock is now, and closes it.
-func Contract(t *testing.T, open func(t *testing.T, now func() time.Time) state.Store) {
+// store and its clock, and closes the store.
+func Contract(t *testing.T, open func(t *testing.T) (state.Store, Clock)) {
 	t.Helper()
 	groups := []struct {
 		name  string
@@ -28,8 +43,7 @@ func Contract(t *testing.T, open func(t *testing.T, now func() time.Time) state.
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.cases {
 				t.Run(test.name, func(t *testing.T) {
-					clock := &clock{now: time.UnixMilli(1_790_000_000_000)}
-					store := open(t, clock.Now)
+					store, clock := open(t)
 					t.Cleanup(func() {
 						if err := store.Close(); err != nil {
 							t.Errorf("close: %v", err)
@@ -48,20 +62,29 @@ type testCase struct {
 	run  func(f *fixture)
 }
 
-// clock is moved by the tests only.
-type clock struct {
+// FakeClock is a [Clock] for stores that take their time from it. It is moved by
+// the tests only.
+type FakeClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-func (c *clock) Now() time.Time {
+// NewFakeClock returns a clock that stands still.
+func NewFakeClock() *FakeClock { return &FakeClock{now: time.UnixMilli(1_790_000_000_000)} }
+
+// Now implements [Clock].
+func (c *FakeClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *clock) advance(d time.Duration) {
+// Advance implements [Clock].
+func (c *FakeClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
+
+// Slack implements [Clock]: this clock is exact to the millisecond.
+func (c *FakeClock) Slack() time.Duration { return time.Millisecond }

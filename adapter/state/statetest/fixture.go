@@ -14,8 +14,11 @@ import (
 type fixture struct {
 	*testing.T
 	store state.Store
-	clock *clock
+	clock Clock
 }
+
+// in returns the instant d from now.
+func (f *fixture) in(d time.Duration) time.Time { return f.clock.Now().Add(d) }
 
 // put writes a record unconditionally.
 func (f *fixture) put(rec state.Record) state.Rev {

@@ -33,7 +33,7 @@ var leaseCases = []testCase{
 	{"tokens of a name only grow, across release and expiry", func(f *fixture) {
 		var last int64
 		for range 3 {
-			lease := f.acquire("l", "me", time.Second)
+			lease := f.acquire("l", "me", Life)
 			if lease.Token() <= last {
 				f.Fatalf("token %d follows %d", lease.Token(), last)
 			}
@@ -41,38 +41,38 @@ var leaseCases = []testCase{
 			if err := lease.Release(f.Context()); err != nil {
 				f.Fatal(err)
 			}
-			expired := f.acquire("l", "me", time.Second)
+			expired := f.acquire("l", "me", Life)
 			if expired.Token() <= last {
 				f.Fatalf("token %d follows %d", expired.Token(), last)
 			}
 			last = expired.Token()
-			f.clock.advance(time.Second)
+			f.clock.Advance(Life)
 		}
 	}},
 	{"an expired lease is free and cannot be renewed", func(f *fixture) {
-		old := f.acquire("l", "me", time.Second)
-		f.clock.advance(time.Second)
+		old := f.acquire("l", "me", Life)
+		f.clock.Advance(Life)
 		if err := old.Renew(f.Context(), time.Minute); !errors.Is(err, state.ErrLost) {
 			f.Fatalf("renew: got error %v, want %v", err, state.ErrLost)
 		}
-		f.acquire("l", "you", time.Second)
+		f.acquire("l", "you", Life)
 	}},
 	{"renewing prolongs from now on, with the same token", func(f *fixture) {
-		lease := f.acquire("l", "me", time.Second)
+		lease := f.acquire("l", "me", Life)
 		token := lease.Token()
 		for range 3 {
-			f.clock.advance(time.Second - time.Millisecond)
-			if err := lease.Renew(f.Context(), time.Second); err != nil {
+			f.clock.Advance(Life - f.clock.Slack())
+			if err := lease.Renew(f.Context(), Life); err != nil {
 				f.Fatal(err)
 			}
 		}
 		f.equal("token", lease.Token(), token)
-		f.clock.advance(time.Second)
-		f.acquire("l", "you", time.Second)
+		f.clock.Advance(Life)
+		f.acquire("l", "you", Life)
 	}},
 	{"a lost lease does not touch its successor", func(f *fixture) {
-		old := f.acquire("l", "me", time.Second)
-		f.clock.advance(time.Second)
+		old := f.acquire("l", "me", Life)
+		f.clock.Advance(Life)
 		lease := f.acquire("l", "me", time.Minute)
 		if err := old.Renew(f.Context(), time.Hour); !errors.Is(err, state.ErrLost) {
 			f.Fatalf("renew: got error %v, want %v", err, state.ErrLost)
@@ -80,7 +80,7 @@ var leaseCases = []testCase{
 		if err := old.Release(f.Context()); err != nil {
 			f.Fatalf("release: %v", err)
 		}
-		if _, err := f.store.Acquire(f.Context(), "l", "you", time.Second); !errors.Is(err, state.ErrHeld) {
+		if _, err := f.store.Acquire(f.Context(), "l", "you", Life); !errors.Is(err, state.ErrHeld) {
 			f.Fatalf("acquire: got error %v, want %v", err, state.ErrHeld)
 		}
 		if err := lease.Renew(f.Context(), time.Minute); err != nil {

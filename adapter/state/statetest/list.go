@@ -71,6 +71,35 @@ var listCases = []testCase{
 		f.equal("keys of o", f.keys("o", 5), []string{"2"})
 		f.equal("keys of p", f.keys("p", 5), []string{"1"})
 	}},
+	{"a record that was deleted is listed again once it is back", func(f *fixture) {
+		for range 3 {
+			f.put(state.Record{Key: "1", Owner: "o", Order: "1"})
+			f.equal("keys", f.keys("o", 5), []string{"1"})
+			f.delete("1", state.Always)
+			f.equal("keys", f.keys("o", 5), []string(nil))
+		}
+	}},
+	{"many owners keep their records apart", func(f *fixture) {
+		const owners = 100
+		for i := range 3 * owners {
+			f.put(state.Record{Key: fmt.Sprintf("k%03d", i), Owner: fmt.Sprint("o", i%owners), Order: fmt.Sprint(i / owners)})
+		}
+		for i := range owners {
+			f.equal("keys", f.keys(fmt.Sprint("o", i), 2), []string{
+				fmt.Sprintf("k%03d", i), fmt.Sprintf("k%03d", i+owners), fmt.Sprintf("k%03d", i+2*owners),
+			})
+		}
+	}},
+	{"a page may be large", func(f *fixture) {
+		var want []string
+		for i := range 700 {
+			key := fmt.Sprintf("k%03d", i)
+			f.put(state.Record{Key: key, Owner: "o", Order: key, Value: []byte(key)})
+			want = append(want, key)
+		}
+		f.equal("keys", f.keys("o", 1000), want)
+		f.equal("keys by 300", f.keys("o", 300), want)
+	}},
 	{"a refused write leaves the index alone", func(f *fixture) {
 		f.put(state.Record{Key: "1", Owner: "o", Order: "1"})
 		f.refusePut(state.Record{Key: "1", Owner: "p", Order: "2"}, state.IfAbsent, state.ErrConflict)

@@ -48,7 +48,7 @@ var recordCases = []testCase{
 		f.equal("value", string(f.get("k").Value), "value")
 	}},
 	{"put replaces the whole record", func(f *fixture) {
-		f.put(state.Record{Key: "k", Value: []byte("1"), Expires: f.clock.Now().Add(time.Hour), Owner: "o", Order: "x"})
+		f.put(state.Record{Key: "k", Value: []byte("1"), Expires: f.in(time.Hour), Owner: "o", Order: "x"})
 		rev := f.put(state.Record{Key: "k", Value: []byte("2")})
 		f.equal("record", f.get("k"), state.Record{Key: "k", Value: []byte("2"), Rev: rev})
 		f.equal("index", f.keys("o", 10), []string(nil))
@@ -138,8 +138,8 @@ var conditionCases = []testCase{
 		}
 		grown(f.put(state.Record{Key: "k"}))
 		f.delete("k", state.Always)
-		grown(f.putIf(state.Record{Key: "k", Expires: f.clock.Now().Add(time.Second)}, state.IfAbsent))
-		f.clock.advance(time.Minute)
+		grown(f.putIf(state.Record{Key: "k", Expires: f.in(Life)}, state.IfAbsent))
+		f.clock.Advance(10 * Life)
 		grown(f.putIf(state.Record{Key: "k"}, state.IfAbsent))
 	}},
 	{"of many creators one wins", func(f *fixture) {
