@@ -11,7 +11,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells interop mutation cover readme redis soak tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ peers: ## seven real clients through the bridge, in front of ten servers (needs 
 
 cells: ## clients of both eras at servers of both, as the README's table has it (needs node, npm)
 	interop/run.sh cells
+
+login: ## clients with nothing but a URL log in, at both faces (needs node, npm)
+	interop/run.sh login
 
 interop: ## the real clients and servers, and the official suite
 	interop/run.sh all

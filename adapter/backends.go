@@ -12,6 +12,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/leak"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/probe"
+	"github.com/taskbridge/taskbridge/adapter/proof"
 	"github.com/taskbridge/taskbridge/ext2026"
 )
 
@@ -22,6 +23,7 @@ type backend struct {
 	target        *url.URL
 	http          *http.Client
 	era           *probe.Cache
+	proofs        *proof.Book
 	authorization func(port.Caller) string
 }
 
@@ -44,13 +46,20 @@ func (b *Bridge) backend(c *config.Backend) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	proofs, err := proof.New(b.env)
+	if err != nil {
+		return nil, err
+	}
+	if c.Credentials == config.CredentialsForward {
+		client.Transport = proofs.Transport(client.Transport)
+	}
 	era, err := probe.NewCache(probe.CacheOptions{
 		Era: probe.Era(c.Era), URL: target, HTTP: client, Env: b.env, Timeout: b.cfg.Times.Probe, Reprobe: b.cfg.Times.Reprobe,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &backend{cfg: c, target: target, http: client, era: era, authorization: authorization(c)}, nil
+	return &backend{cfg: c, target: target, http: client, era: era, proofs: proofs, authorization: authorization(c)}, nil
 }
 
 // modernBackend returns a backend as one of 2026-07-28, behind a filter.

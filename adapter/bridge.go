@@ -78,6 +78,7 @@ type Bridge struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	budget *edge.Budget // of the bytes of messages
+	access access
 	store  state.Store
 	owned  bool // the store is closed with the bridge
 	shared bool // others may use the store at the same time
@@ -87,6 +88,8 @@ type Bridge struct {
 	lot    *park.Lot
 	pump   *pump.Manager
 	down   *bridge.Downgrade
+	prover *prover
+	proven []*bridge.Proven
 	pass   *bridge.PassLegacy
 	pools  []*pool.Pool
 	legacy *legacy.Face
@@ -130,15 +133,26 @@ func (b *Bridge) build(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
+	b.buildAccess(backends)
+	b.prover = b.newProver(backends)
 	if err := errors.Join(b.buildLegacy(keys, backends), b.buildModern(keys, backends)); err != nil {
 		return err
 	}
+	faces := b.faces()
+	for _, face := range faces {
+		face.public = b.publicURL(nil)
+	}
+	b.servePeers(faces)
+	return nil
+}
+
+// servePeers serves what other processes pass on. Host and Origin were checked there.
+func (b *Bridge) servePeers(faces []*face) {
 	engine := newEngine()
-	for _, face := range b.faces() {
-		face.routes(engine) // a request that another process passes on was checked there
+	for _, f := range faces {
+		f.routes(engine)
 	}
 	b.peers.Serve(engine)
-	return nil
 }
 
 // buildLegacy connects the parts behind the legacy face. Tasks and subscriptions
@@ -156,7 +170,8 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("backends: %w", err)
 	}
-	desk, err := ask.NewDesk(b.env, keys, b.peers)
+	b.prover.modern = modern
+	desk, err := ask.NewDesk(b.env, b.peers)
 	if err != nil {
 		return fmt.Errorf("questions: %w", err)
 	}
@@ -194,10 +209,10 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
 	b.legacy = legacy.New(legacy.Options{
-		Crossing: bridge.NewEras(bridge.ErasOptions{
-			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: hub.wrap(upgrade, b.tasks.Owner),
-		}),
-		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{closed: b.closed(), Crossing: bridge.NewEras(bridge.ErasOptions{
+			OwnEra: ownEra(backends, probe.Legacy), Own: b.pass, Across: b.guarded(hub.wrap(upgrade, b.tasks.Owners)),
+		})},
+		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Prove: b.prover.Require,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
 		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: legacy.Limits{
@@ -208,6 +223,13 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
 	})
 	return nil
+}
+
+// guarded keeps what the bridge holds from whom it was not proven to belong to.
+func (b *Bridge) guarded(c port.Crossing) *bridge.Proven {
+	p := bridge.NewProven(c, b.prover)
+	b.proven = append(b.proven, p)
+	return p
 }
 
 // The waits of parked calls that are nobody's to choose (B-P1, B-P4).
@@ -238,14 +260,14 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 		return fmt.Errorf("rounds: %w", err)
 	}
 	b.pump, err = pump.New(pump.Options{
-		Store: b.store, Process: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
-		Sessions: bridge.NewLender(clients, b.tasks.Owner), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
+		Store: b.store, Process: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
+		Sessions: bridge.NewLender(clients, b.tasks.Owners), Dialect: bridge.LegacyTasks{}, Times: pumpTimes(b.cfg.Times),
 	})
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	b.down, err = bridge.NewDowngrade(bridge.DowngradeOptions{
-		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owner: b.tasks.Owner,
+		Backends: clients, Lot: b.lot, Rounds: rounds, Tasks: b.pump, Env: b.env, Logger: b.logger, Owners: b.tasks.Owners,
 		Times: bridge.Times{Answer: b.cfg.Times.Answer, CallTotal: b.cfg.Times.CallTotal},
 	})
 	if err != nil {
@@ -255,11 +277,12 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	if err != nil {
 		return fmt.Errorf("crossing within an era: %w", err)
 	}
+	across := b.guarded(b.down)
 	eras := bridge.NewEras(bridge.ErasOptions{
-		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: b.down, OwnParams: pass, AcrossParams: b.down,
+		OwnEra: ownEra(backends, probe.Modern), Own: pass, Across: across, OwnParams: pass, AcrossParams: across,
 	})
 	b.modern = modern.New(modern.Options{
-		Crossing: eras, Params: eras, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger,
+		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Peers: b.peers, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
 		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: modern.Limits{
@@ -292,9 +315,10 @@ func pumpTimes(t config.Times) pump.Times {
 }
 
 // Register adds the routes of both faces to an engine, behind the checks of Host
-// and Origin.
+// and Origin, and their metadata, if auth.public_url says where they are.
 func (b *Bridge) Register(routes gin.IRouter) {
 	for _, face := range b.faces() {
+		face.public = b.publicURL(nil)
 		face.routes(routes.Group("", b.guard(face).Check))
 	}
 }
@@ -308,6 +332,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 	}
 	if b.modern != nil {
 		errs = append(errs, b.modern.Close(ctx))
+	}
+	for _, p := range b.proven {
+		errs = append(errs, p.Close(ctx))
 	}
 	if b.pump != nil {
 		errs = append(errs, b.pump.Close(ctx))

@@ -1,6 +1,8 @@
 package adapter
 
 import (
+	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -12,9 +14,13 @@ import (
 
 // face is one of the two faces, if it is on.
 type face struct {
-	name   string
-	cfg    config.Face
-	routes func(gin.IRoutes)
+	name string
+	cfg  config.Face
+	// serves reports whether the face has any use for a method of HTTP.
+	serves func(method string) bool
+	routes func(gin.IRouter)
+	// public is the address of the face as clients know it, or nil.
+	public *url.URL
 }
 
 // path is where a backend is found on a face.
@@ -22,18 +28,20 @@ func (f *face) path(backend string) string { return "/" + f.name + "/" + backend
 
 // faces returns the faces that are on.
 func (b *Bridge) faces() []*face {
-	old := &face{name: "legacy", cfg: b.cfg.Faces.Legacy}
-	old.routes = func(routes gin.IRoutes) {
-		for i := range b.cfg.Backends {
-			name := b.cfg.Backends[i].Name
-			b.legacy.Register(routes, old.path(name), name)
-		}
-	}
-	recent := &face{name: "modern", cfg: b.cfg.Faces.Modern}
-	recent.routes = func(routes gin.IRoutes) {
+	old := &face{name: "legacy", cfg: b.cfg.Faces.Legacy, serves: func(string) bool { return true }}
+	old.routes = func(routes gin.IRouter) {
 		for i := range b.cfg.Backends {
 			c := &b.cfg.Backends[i]
-			b.modern.Register(routes, recent.path(c.Name), modern.Route{Backend: c.Name, StrictTaskNames: c.StrictTaskNames})
+			b.legacy.Register(routes.Group("", b.gate(old, c)), old.path(c.Name), c.Name)
+			b.describe(routes, old, c)
+		}
+	}
+	recent := &face{name: "modern", cfg: b.cfg.Faces.Modern, serves: func(method string) bool { return method == http.MethodPost }}
+	recent.routes = func(routes gin.IRouter) {
+		for i := range b.cfg.Backends {
+			c := &b.cfg.Backends[i]
+			b.modern.Register(routes.Group("", b.gate(recent, c)), recent.path(c.Name), modern.Route{Backend: c.Name, StrictTaskNames: c.StrictTaskNames})
+			b.describe(routes, recent, c)
 		}
 	}
 	return slices.DeleteFunc([]*face{old, recent}, func(f *face) bool { return f.cfg.Off })

@@ -33,32 +33,39 @@ func (h *hub) listens(backend, owner string) bool {
 	return len(h.subs[hubKey{backend, owner}]) > 0
 }
 
-func (h *hub) add(key hubKey, sub *port.Subscriber) (remove func()) {
+// add has a session told of the tasks that are under any of its owner's names.
+func (h *hub) add(backend string, owners []string, sub *port.Subscriber) (remove func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.subs[key] == nil {
-		h.subs[key] = make(map[*port.Subscriber]struct{})
+	for _, owner := range owners {
+		key := hubKey{backend, owner}
+		if h.subs[key] == nil {
+			h.subs[key] = make(map[*port.Subscriber]struct{})
+		}
+		h.subs[key][sub] = struct{}{}
 	}
-	h.subs[key][sub] = struct{}{}
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.subs[key], sub)
-		if len(h.subs[key]) == 0 {
-			delete(h.subs, key)
+		for _, owner := range owners {
+			key := hubKey{backend, owner}
+			delete(h.subs[key], sub)
+			if len(h.subs[key]) == 0 {
+				delete(h.subs, key)
+			}
 		}
 	}
 }
 
 // wrap returns a crossing whose attached sessions also hear of their tasks.
-func (h *hub) wrap(c port.Crossing, owner func(port.Caller) string) port.Crossing {
-	return &hubCrossing{Crossing: c, hub: h, owner: owner}
+func (h *hub) wrap(c port.Crossing, owners func(port.Caller) []string) port.Crossing {
+	return &hubCrossing{Crossing: c, hub: h, owners: owners}
 }
 
 type hubCrossing struct {
 	port.Crossing
-	hub   *hub
-	owner func(port.Caller) string
+	hub    *hub
+	owners func(port.Caller) []string
 }
 
 // Attach implements [port.Crossing].
@@ -66,7 +73,7 @@ func (c *hubCrossing) Attach(sub port.Subscriber) func() {
 	if !sub.Caller.Tasks { // another session of the owner may have been offered tasks
 		return c.Crossing.Attach(sub)
 	}
-	remove := c.hub.add(hubKey{sub.Backend, c.owner(sub.Caller)}, &sub)
+	remove := c.hub.add(sub.Backend, c.owners(sub.Caller), &sub)
 	detach := c.Crossing.Attach(sub)
 	return func() {
 		remove()

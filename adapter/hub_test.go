@@ -38,14 +38,14 @@ func (i *inbox) subscriber(backend, owner string) port.Subscriber {
 	}
 }
 
-func principal(c port.Caller) string { return c.Principal }
+func principals(c port.Caller) []string { return []string{c.Principal, "older " + c.Principal} }
 
 // TestHubReachesTheOwner: a status goes to every session of the task's owner at
 // its backend, and to nobody else (§4.16).
 func TestHubReachesTheOwner(t *testing.T) {
 	t.Parallel()
 	h, inner := newHub(), new(attached)
-	crossing := h.wrap(inner, principal)
+	crossing := h.wrap(inner, principals)
 	var one, two, foreign, elsewhere, old inbox
 	detach := crossing.Attach(one.subscriber("quarry", "a"))
 	crossing.Attach(two.subscriber("quarry", "a"))
@@ -88,12 +88,12 @@ func TestHubForgets(t *testing.T) {
 	t.Parallel()
 	h := newHub()
 	var box inbox
-	key := hubKey{"quarry", "a"}
+	owners := []string{"a", "once a"}
 	sub := box.subscriber("quarry", "a")
-	first := h.add(key, &sub)
+	first := h.add("quarry", owners, &sub)
 	first()
 	other := box.subscriber("quarry", "a")
-	second := h.add(key, &other)
+	second := h.add("quarry", owners, &other)
 	first()
 	h.status("quarry", "a", "h", []byte("x"))
 	if len(box.got) != 1 {
@@ -110,7 +110,7 @@ func TestHubForgets(t *testing.T) {
 func TestHubConcurrently(t *testing.T) {
 	t.Parallel()
 	h, inner := newHub(), new(attached)
-	crossing := h.wrap(inner, principal)
+	crossing := h.wrap(inner, principals)
 	var group sync.WaitGroup
 	for i := range 8 {
 		owner := fmt.Sprint(i % 3)

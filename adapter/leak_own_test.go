@@ -130,7 +130,11 @@ func (o ownCell) tokens(all map[string]carrier) (tokens []token) {
 				continue
 			}
 			seen[what] = true
-			one := token{tk.row, []string{place}, tk.hole, tk.in, tk.in}
+			in := tk.in
+			if o.meta != "" && slices.Contains(askingParams, place) {
+				in = strings.Replace(in, `,"requestState":"s"`, "", 1) // one that nobody was given is refused (DESIGN §4.4)
+			}
+			one := token{tk.row, []string{place}, tk.hole, in, in}
 			switch {
 			case foreign:
 				one.out = ""

@@ -63,8 +63,8 @@ func (w *wireClient) heard() (resp wireAnswer, body string) {
 	return wireAnswer{r.StatusCode, r.Header, r.Close}, string(text)
 }
 
-// posting is the head of a POST to a face.
-func posting(face, more string) string {
+// headOf is the head of a POST to a face.
+func headOf(face, more string) string {
 	return "POST /" + face + "/quarry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" + more + "\r\n"
 }
 
@@ -86,11 +86,11 @@ type excess struct {
 func excesses(face string) []excess {
 	return []excess{
 		{
-			name: "limits.body, announced", say: posting(face, "Content-Length: 4194305\r\n"), within: 0,
+			name: "limits.body, announced", say: headOf(face, "Content-Length: 4194305\r\n"), within: 0,
 			status: 413, answer: "message: want at most 4194304 bytes", served: true,
 		},
 		{
-			name: "limits.body, sent", say: posting(face, "Transfer-Encoding: chunked\r\n") + "400001\r\n" + strings.Repeat(" ", 4<<20+1), within: time.Second,
+			name: "limits.body, sent", say: headOf(face, "Transfer-Encoding: chunked\r\n") + "400001\r\n" + strings.Repeat(" ", 4<<20+1), within: time.Second,
 			status: 413, answer: "message: want at most 4194304 bytes", served: true,
 		},
 		{
@@ -101,25 +101,25 @@ func excesses(face string) []excess {
 			name: "limits.header_timeout, silent", within: 11 * time.Second, status: closed,
 		},
 		{
-			name: "the time for a message", say: posting(face, "Content-Length: 100000\r\n"), repeat: " ", within: 62 * time.Second,
+			name: "the time for a message", say: headOf(face, "Content-Length: 100000\r\n"), repeat: " ", within: 62 * time.Second,
 			status: 408, answer: "message: want it within 1m0s", served: true,
 		},
 		{
-			name: "the size of headers", say: posting(face, "X: "+strings.Repeat("x", 70<<10)+"\r\n"), within: time.Second, status: 431,
+			name: "the size of headers", say: headOf(face, "X: "+strings.Repeat("x", 70<<10)+"\r\n"), within: time.Second, status: 431,
 		},
 		{
-			name: "the number of headers", say: posting(face, strings.Repeat("X: 1\r\n", 20<<10)), within: time.Second, status: 431,
+			name: "the number of headers", say: headOf(face, strings.Repeat("X: 1\r\n", 20<<10)), within: time.Second, status: 431,
 		},
 		{
-			name: "the length of the URL", say: strings.Replace(posting(face, "Content-Length: 2\r\n"), "quarry", "quarry?"+strings.Repeat("x", 8<<10), 1) + "{}",
+			name: "the length of the URL", say: strings.Replace(headOf(face, "Content-Length: 2\r\n"), "quarry", "quarry?"+strings.Repeat("x", 8<<10), 1) + "{}",
 			within: time.Second, status: 414, answer: "URL: want less",
 		},
 		{
-			name: "the depth of JSON", say: posting(face, "Content-Length: 40000\r\n") + strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
+			name: "the depth of JSON", say: headOf(face, "Content-Length: 40000\r\n") + strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
 			within: time.Second, status: 400, answer: "-32", served: true,
 		},
 		{
-			name: "a connection that asks nothing more", say: posting(face, "Content-Length: 2\r\n") + "{}", within: time.Second, status: 400, served: true,
+			name: "a connection that asks nothing more", say: headOf(face, "Content-Length: 2\r\n") + "{}", within: time.Second, status: 400, served: true,
 		},
 	}
 }
@@ -194,7 +194,7 @@ func TestConnections(t *testing.T) {
 				}
 				synctest.Wait()
 				turned := c.wire()
-				turned.say(posting("modern", "Content-Length: 2\r\n") + "{}")
+				turned.say(headOf("modern", "Content-Length: 2\r\n") + "{}")
 				resp, body := turned.heard()
 				if resp.status != http.StatusServiceUnavailable || resp.header.Get("Retry-After") != "5" || !resp.last ||
 					body != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"too many connections; try again later"}}` {
@@ -217,7 +217,7 @@ func TestConnections(t *testing.T) {
 				_ = open[0].Close()
 				synctest.Wait()
 				open[0] = c.wire()
-				open[0].say(posting("modern", "Content-Length: 2\r\n") + "{}")
+				open[0].say(headOf("modern", "Content-Length: 2\r\n") + "{}")
 				if resp, _ := open[0].heard(); resp.status != http.StatusBadRequest {
 					t.Errorf("in the place of one that left: %d", resp.status)
 				}
@@ -237,7 +237,7 @@ func TestUnreadAnswers(t *testing.T) {
 				w := c.wire()
 				begun := time.Now()
 				_ = w.SetWriteDeadline(begun.Add(time.Hour))
-				request := strings.Replace(posting("x", "Content-Length: 2\r\n"), "/x/quarry", path, 1) + "{}"
+				request := strings.Replace(headOf("x", "Content-Length: 2\r\n"), "/x/quarry", path, 1) + "{}"
 				for {
 					if _, err := io.WriteString(w, request); err != nil {
 						break
@@ -256,14 +256,14 @@ func TestUnreadAnswers(t *testing.T) {
 // the same connection afterwards.
 func TestSlowReaderIsServedOn(t *testing.T) {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{%s{}}}}`, recentMeta)
-	list := posting("modern", fmt.Sprintf("Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n", len(body))) + body
+	list := headOf("modern", fmt.Sprintf("Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n", len(body))) + body
 	for name, first := range map[string]string{
 		"an answer":         list,
-		"a refusal":         posting("modern", "Content-Length: 2\r\n") + "{}",
+		"a refusal":         headOf("modern", "Content-Length: 2\r\n") + "{}",
 		"what has no body":  "GET /modern/quarry HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"what is nowhere":   posting("nowhere", "Content-Length: 2\r\n") + "{}",
-		"an empty message":  posting("modern", "Content-Length: 0\r\n"),
-		"a chunked message": posting("modern", "Transfer-Encoding: chunked\r\n") + "2\r\n{}\r\n0\r\n\r\n",
+		"what is nowhere":   headOf("nowhere", "Content-Length: 2\r\n") + "{}",
+		"an empty message":  headOf("modern", "Content-Length: 0\r\n"),
+		"a chunked message": headOf("modern", "Transfer-Encoding: chunked\r\n") + "2\r\n{}\r\n0\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			cellOf(t, newOldDemo(), func(c *eraCell) {

@@ -35,6 +35,13 @@ type listener struct {
 // they are cut. It returns nil after a clean stop, [ErrListen] when an address
 // is taken.
 func (b *Bridge) Run(ctx context.Context) error {
+	var cert *certificate
+	if b.cfg.TLS != nil {
+		var err error
+		if cert, err = newCertificate(*b.cfg.TLS, b.env, b.logger); err != nil {
+			return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
+		}
+	}
 	listeners, err := b.open(ctx)
 	if err != nil {
 		return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
@@ -44,7 +51,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	for i, l := range listeners {
 		servers[i] = b.server(l.handler)
 		group.Go(func() error {
-			if err := b.serve(servers[i], l); !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(servers[i], l, cert); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("serve %s: %w", l.Addr(), err)
 			}
 			return nil
@@ -76,11 +83,13 @@ func (b *Bridge) server(handler http.Handler) *http.Server {
 	}
 }
 
-func (b *Bridge) serve(s *http.Server, l listener) error {
-	if t := b.cfg.TLS; t != nil && l.Listener != nil {
-		return s.ServeTLS(l, t.CertFile, t.KeyFile)
+// serve serves over TLS where there is a certificate.
+func serve(s *http.Server, l listener, cert *certificate) error {
+	if cert == nil {
+		return s.Serve(l)
 	}
-	return s.Serve(l)
+	s.TLSConfig = cert.config()
+	return s.ServeTLS(l, "", "")
 }
 
 // drain ends everything within times.drain.
@@ -116,32 +125,41 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 			}
 		}
 	}()
-	add := func(address string, doors *doors, handler http.Handler) error {
+	add := func(address string, doors *doors, handler func(net.Addr) http.Handler) error {
 		l, err := b.listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrListen, err)
 		}
-		listeners = append(listeners, listener{door{l, doors}, handler})
+		listeners = append(listeners, listener{door{l, doors}, handler(l.Addr())})
 		return nil
 	}
+	var faces []*face
 	clients := b.clientDoors()
-	for _, shared := range b.addresses() { //nolint:contextcheck // as above
-		engine := newEngine()
-		engine.NoRoute(b.guard(shared...).Check)
-		engine.NoMethod(b.guard(shared...).Check)
-		for _, f := range shared {
-			f.routes(engine.Group("", b.guard(f).Check))
-		}
-		if err := add(shared[0].cfg.Listen, clients, engine); err != nil {
+	for _, shared := range b.addresses() {
+		if err := add(shared[0].cfg.Listen, clients, func(at net.Addr) http.Handler { return b.serving(at, shared) }); err != nil {
 			return listeners, err
 		}
+		faces = append(faces, shared...)
 	}
+	b.servePeers(faces)
 	if !b.cfg.Admin.Off {
-		if err := add(b.cfg.Admin.Listen, b.adminDoors(), b.admin()); err != nil {
+		if err := add(b.cfg.Admin.Listen, b.adminDoors(), func(net.Addr) http.Handler { return b.admin() }); err != nil {
 			return listeners, err
 		}
 	}
 	return listeners, nil
+}
+
+// serving is the handler of the faces at one address.
+func (b *Bridge) serving(at net.Addr, shared []*face) http.Handler {
+	engine := newEngine()
+	engine.NoRoute(b.guard(shared...).Check)
+	engine.NoMethod(b.guard(shared...).Check)
+	for _, f := range shared {
+		f.public = b.publicURL(at)
+		f.routes(engine.Group("", b.guard(f).Check))
+	}
+	return engine
 }
 
 // newEngine returns an engine without gin's own recovery: it would make a
@@ -172,15 +190,11 @@ func (b *Bridge) addresses() (out [][]*face) {
 
 func (b *Bridge) routes(listeners []listener) Ready {
 	var r Ready
-	scheme := "http"
-	if b.cfg.TLS != nil {
-		scheme = "https"
-	}
 	for i, shared := range b.addresses() {
 		for _, f := range shared {
 			for j := range b.cfg.Backends {
 				be := &b.cfg.Backends[j]
-				route := Route{Face: f.name, Backend: be.Name, URL: fmt.Sprintf("%s://%s%s", scheme, listeners[i].Addr(), f.path(be.Name))}
+				route := Route{Face: f.name, Backend: be.Name, URL: fmt.Sprintf("%s://%s%s", b.scheme(), listeners[i].Addr(), f.path(be.Name))}
 				if be.URL != nil {
 					route.Target = be.URL.Redacted()
 				}

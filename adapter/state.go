@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/taskbridge/taskbridge/adapter/config"
 	"github.com/taskbridge/taskbridge/adapter/seal"
@@ -49,13 +51,9 @@ func (b *Bridge) openState(ctx context.Context, given state.Store) (*seal.Keys, 
 
 // keys derives the keys from the secrets.
 func (b *Bridge) keys(path string) (*seal.Keys, error) {
-	secrets := b.cfg.Secrets
-	if len(secrets) == 0 {
-		secret, err := b.ownSecret(path)
-		if err != nil {
-			return nil, err
-		}
-		secrets = [][]byte{secret}
+	secrets, err := b.secrets(path)
+	if err != nil {
+		return nil, err
 	}
 	keys, err := seal.New(secrets, b.env.Random())
 	if err != nil {
@@ -76,6 +74,28 @@ func (b *Bridge) openStore(ctx context.Context) (state.Store, error) {
 		return embedded.Open(ctx, embedded.Options{Memory: true, Env: b.env, Logger: b.logger})
 	default:
 		return embedded.Open(ctx, embedded.Options{Path: s.Path, Env: b.env, Logger: b.logger})
+	}
+}
+
+// secrets returns those that are accepted, current first: the configured ones, and behind
+// them the one that the store had before any was configured, for as long as its file is
+// there.
+func (b *Bridge) secrets(path string) ([][]byte, error) {
+	if len(b.cfg.Secrets) == 0 {
+		secret, err := b.ownSecret(path)
+		return [][]byte{secret}, err
+	}
+	if path == "" {
+		return b.cfg.Secrets, nil
+	}
+	own, err := seal.Load(filepath.Join(filepath.Dir(path), secretFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return b.cfg.Secrets, nil
+	case err != nil:
+		return nil, err
+	default:
+		return append(slices.Clone(b.cfg.Secrets), own), nil
 	}
 }
 

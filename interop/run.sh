@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run.sh [peers|cells|conformance|all] - the bridge between real peers, and under the official suite.
+# run.sh [peers|cells|login|conformance|all] - the bridge between real peers, and under the official suite.
 #   peers        real clients of each era through the bridge, in front of real servers of the other one
 #   cells        the same task flows with clients of both eras at servers of both; README.md shows the outcome
+#   login        clients that have nothing but a URL log in, at both faces, where the bridge verifies and where the backend does
 #   conformance  the official suite: at both faces with servers behind, and at the bridge's own client in both eras
 # Builds the bridge unless TASKBRIDGE_BIN names one. Everything it starts listens on this machine and is stopped at the end.
 # CLIENTS and SERVERS (lists of names) narrow the peers down; REPLICAS (1) is how many bridges serve, over one Redis, each
@@ -153,6 +154,67 @@ run_cells() {
   echo "== cells took $((SECONDS - since)) s"
 }
 
+# start_authorization LOG [TARGET]: an authorization server, with a protected resource in front of TARGET; sets ISSUER.
+start_authorization() {
+  local port log=$1
+  shift
+  port=$(free_port)
+  ISSUER=http://127.0.0.1:$port
+  start "$log" node "$INTEROP/servers/authorization.mjs" "$port" "$@"
+  wait_port "$port" "$log"
+}
+
+# login OUT CLIENT URL ISSUER [FLAG...]: a client logs in; says what it saw.
+login() {
+  local out=$1 client=$2 url=$3 issuer=$4 code=0
+  shift 4
+  timeout --kill-after=5 60 node "$INTEROP/drivers/login.mjs" "$client" "$url" "$issuer/audit" "$@" >"$out" 2>&1 </dev/null || code=$?
+  if [ "$code" -eq 0 ]; then
+    echo "ok   $client at ${url#http://*/}: logged in from the 401 alone"
+    return 0
+  fi
+  echo "FAIL $client at $url ended with $code:"
+  tail -n 20 "$out"
+  failed+=("login of $client at ${url#http://*/}")
+}
+
+# run_login: a bridge that verifies tokens in front of two open servers, and one that forwards them to the same servers
+# behind a protected resource each. Where the bridge verifies, a session outlives the token it began with.
+run_login() {
+  local since=$SECONDS out=$OUT/login port name verified forwarded
+  local -A target=() guard=()
+  echo "== login"
+  mkdir -p "$out"
+  for name in demo-modern demo-legacy; do
+    start_server "$name" "$out/$name.log"
+    target[$name]=$SERVER_URL
+    start_authorization "$out/guard-$name.log" "$SERVER_URL"
+    guard[$name]=$ISSUER
+  done
+  start_authorization "$out/issuer.log"
+  port=$(free_port)
+  verified=http://127.0.0.1:$port
+  start "$out/verified.log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: \
+    --backend "demo-modern=${target[demo-modern]}" --backend "demo-legacy=${target[demo-legacy]}" \
+    --set "auth={jwks_url: $ISSUER/keys, issuer: $ISSUER, public_url: $verified}"
+  wait_port "$port" "$out/verified.log"
+  for name in demo-modern demo-legacy; do
+    login "$out/verified-sdk-$name.txt" sdk "$verified/legacy/$name" "$ISSUER"
+    login "$out/verified-client-$name.txt" client "$verified/modern/$name" "$ISSUER"
+  done
+  port=$(free_port)
+  forwarded=http://127.0.0.1:$port
+  start "$out/forwarded.log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: \
+    --backend "demo-modern=${guard[demo-modern]}/mcp" --backend "demo-legacy=${guard[demo-legacy]}/mcp"
+  wait_port "$port" "$out/forwarded.log"
+  for name in demo-modern demo-legacy; do
+    login "$out/forwarded-sdk-$name.txt" sdk "$forwarded/legacy/$name" "${guard[$name]}" --session lost
+    login "$out/forwarded-client-$name.txt" client "$forwarded/modern/$name" "${guard[$name]}"
+  done
+  stop_all
+  echo "== login took $((SECONDS - since)) s"
+}
+
 usage() {
   echo "interop: $*" >&2
   sed -n 2,9p "$0" >&2
@@ -161,7 +223,7 @@ usage() {
 
 part=${1:-all}
 case $part in
-  peers | cells | conformance | all) ;;
+  peers | cells | login | conformance | all) ;;
   *) usage "no part $part" ;;
 esac
 for each in "${CLIENTS[@]}"; do client "$each"; done
@@ -181,6 +243,7 @@ if among "$part" peers all; then
   run_peers
 fi
 if among "$part" cells all; then run_cells; fi
+if among "$part" login all; then run_login; fi
 if among "$part" conformance all; then run_conformance; fi
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'interop: not as expected: %s\n' "${failed[@]}" >&2

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
@@ -21,7 +21,6 @@ import (
 // safe for concurrent use. Nothing on it is the only copy of anything.
 type Desk struct {
 	env     env.Env
-	keys    *seal.Keys
 	process port.Process // begins the names of its streams
 	told    *lru.Cache[pollKey, time.Time]
 
@@ -60,13 +59,13 @@ const toldSize = 4096
 const sweepEvery = 256
 
 // NewDesk returns the desk of a process.
-func NewDesk(e env.Env, keys *seal.Keys, process port.Process) (*Desk, error) {
+func NewDesk(e env.Env, process port.Process) (*Desk, error) {
 	told, err := lru.New[pollKey, time.Time](toldSize)
 	if err != nil {
 		return nil, err
 	}
 	d := &Desk{
-		env: e, keys: keys, process: process, told: told,
+		env: e, process: process, told: told,
 		seats: make(map[string][]*Seat), placed: make(map[string]*placed), calls: make(map[callKey]func(jsonrpc.Message)),
 	}
 	process.Answer(kindLost, d.answerLost)
@@ -74,16 +73,19 @@ func NewDesk(e env.Env, keys *seal.Keys, process port.Process) (*Desk, error) {
 	return d, nil
 }
 
-// Session returns the name under which a session's requests are kept.
+// Session returns the name under which a session's requests are kept. It is the same
+// whatever secrets there are: nobody guesses a session's id, so that its hash needs no
+// key.
 func (d *Desk) Session(caller port.Caller) string {
-	sum := d.keys.Hash("asked session", []byte(caller.Session))
+	sum := sha256.Sum256([]byte("asked session\x00" + caller.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
 // ElicitationID returns the id of a question that leads the user to a URL: the
-// same for every request that puts it (A-I11).
+// same for every request that puts it (A-I11), also after a rotation of secrets. One of
+// the parts has to be nobody's to guess.
 func (d *Desk) ElicitationID(parts ...string) string {
-	sum := d.keys.Hash("elicitation", fmt.Append(nil, quoted(parts)...))
+	sum := sha256.Sum256(fmt.Append([]byte("elicitation\x00"), quoted(parts)...))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // a UUID of version 8
 	h := hex.EncodeToString(sum[:16])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]

@@ -15,7 +15,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/ask"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/replica"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -117,15 +116,11 @@ func want[T any](t *testing.T, what string, want, got T) {
 
 func newDesk(t *testing.T) *ask.Desk {
 	t.Helper()
-	keys, err := seal.New([][]byte{[]byte("0123456789abcdef")}, env.System().Random())
+	process, err := replica.New(t.Context(), replica.Options{Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, err := replica.New(t.Context(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := ask.NewDesk(env.System(), keys, process)
+	d, err := ask.NewDesk(env.System(), process)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type Downgrade struct {
 	visits   *visits
 	env      env.Env
 	logger   *slog.Logger
-	owner    func(port.Caller) string
+	owners   func(port.Caller) []string
 	times    Times
 	tokens   atomic.Int64 // progress tokens, unique for all sessions (G-9)
 
@@ -66,7 +66,7 @@ func NewDowngrade(o DowngradeOptions) (*Downgrade, error) {
 		return nil, err
 	}
 	d := &Downgrade{
-		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owner: o.Owner, times: o.Times,
+		backends: make(map[string]*LegacyBackend, len(o.Backends)), lot: o.Lot, rounds: o.Rounds, tasks: o.Tasks, visits: visits, env: o.Env, logger: o.Logger, owners: o.Owners, times: o.Times,
 		catalogue: tools, hearers: make(map[wire.Value]*hearer), held: make(map[port.Session][]*held), refusing: make(map[port.Session]int), parked: make(map[*park.Call]*parkable),
 		listens: listen.New(listen.Options{Dialect: listenDialect{}, Env: o.Env, Logger: o.Logger, Tasks: o.Tasks}),
 		levels:  newLevels(o.Env, o.Logger),

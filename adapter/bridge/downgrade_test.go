@@ -115,7 +115,7 @@ type down struct {
 }
 
 // pumpOf keeps the tasks of one backend, in memory.
-func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(port.Caller) string) *pump.Manager {
+func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owners func(port.Caller) []string) *pump.Manager {
 	t.Helper()
 	store, err := embedded.Open(context.WithoutCancel(t.Context()), embedded.Options{Memory: true})
 	if err != nil {
@@ -127,8 +127,8 @@ func pumpOf(t *testing.T, keys *seal.Keys, b *bridge.LegacyBackend, owner func(p
 		t.Fatal(err)
 	}
 	tasks, err := pump.New(pump.Options{
-		Store: store, Process: process, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owner: owner,
-		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owner), Dialect: bridge.LegacyTasks{},
+		Store: store, Process: process, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Owners: owners,
+		Sessions: bridge.NewLender([]*bridge.LegacyBackend{b}, owners), Dialect: bridge.LegacyTasks{},
 		Times: pump.Times{
 			PollFloor: 100 * time.Millisecond, PollDefault: time.Second, PollCeiling: 30 * time.Second, HostedPoll: time.Second,
 			MinTTL: time.Minute, MaxTTL: 24 * time.Hour, Retention: time.Hour,
@@ -160,7 +160,9 @@ func downgradeAlone(t *testing.T, test func(d *down)) {
 			t: t, lot: park.NewLot(env.System(), keys, "process", park.Times{Window: 50 * time.Millisecond, Park: 10 * time.Minute, Keep: time.Minute}),
 			session: &session{about: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{}},"serverInfo":{"name":"basalt","version":"1"},"instructions":"dig"}`},
 		}
-		owner := func(caller port.Caller) string { return "owner of " + caller.Principal }
+		owners := func(caller port.Caller) []string {
+			return []string{"owner of " + caller.Principal, "former owner of " + caller.Principal}
+		}
 		d.backend = &bridge.LegacyBackend{
 			Name: "basalt", HostedTTL: time.Hour, Authorization: func(caller port.Caller) string { return caller.Authorization },
 			Lease: func(_ context.Context, o bridge.LeaseOptions) (bridge.Lease, error) {
@@ -171,10 +173,10 @@ func downgradeAlone(t *testing.T, test func(d *down)) {
 				return d.session, d.refuse
 			},
 		}
-		d.tasks = pumpOf(t, keys, d.backend, owner)
+		d.tasks = pumpOf(t, keys, d.backend, owners)
 		d.cross, err = bridge.NewDowngrade(bridge.DowngradeOptions{
 			Lot: d.lot, Rounds: roundsOf(t, keys), Tasks: d.tasks, Env: env.System(), Logger: slog.New(slog.DiscardHandler), Times: bridge.Times{CallTotal: time.Hour},
-			Owner: owner, Backends: []*bridge.LegacyBackend{d.backend},
+			Owners: owners, Backends: []*bridge.LegacyBackend{d.backend},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -57,15 +57,15 @@ func (d *Downgrade) updateTask(ctx context.Context, x *port.Exchange, handle str
 // Lender lends the sessions in which tasks live. It implements [port.SessionLender].
 type Lender struct {
 	backends map[string]*LegacyBackend
-	owner    func(port.Caller) string
+	owners   func(port.Caller) []string
 }
 
 var _ port.SessionLender = (*Lender)(nil)
 
-// NewLender returns a lender of the sessions at these backends. Owner is that of
+// NewLender returns a lender of the sessions at these backends. Owners is that of
 // [DowngradeOptions].
-func NewLender(backends []*LegacyBackend, owner func(port.Caller) string) *Lender {
-	l := &Lender{backends: make(map[string]*LegacyBackend, len(backends)), owner: owner}
+func NewLender(backends []*LegacyBackend, owners func(port.Caller) []string) *Lender {
+	l := &Lender{backends: make(map[string]*LegacyBackend, len(backends)), owners: owners}
 	for _, b := range backends {
 		l.backends[b.Name] = b
 	}
@@ -78,7 +78,7 @@ func (l *Lender) Resume(ctx context.Context, backend string, caller port.Caller,
 	if b == nil {
 		return nil, errNoBackend
 	}
-	o, err := leaseOptions(b, caller, l.owner)
+	o, err := leaseOptions(b, caller, l.owners)
 	if err != nil {
 		return nil, err
 	}

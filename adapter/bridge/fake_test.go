@@ -121,7 +121,7 @@ func newRig(t *testing.T) *rig {
 	if r.process, err = replica.New(t.Context(), replica.Options{Keys: r.keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
-	if r.desk, err = ask.NewDesk(env.System(), r.keys, r.process); err != nil {
+	if r.desk, err = ask.NewDesk(env.System(), r.process); err != nil {
 		t.Fatal(err)
 	}
 	r.cross(t, nil)

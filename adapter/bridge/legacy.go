@@ -10,6 +10,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -75,9 +76,11 @@ type DowngradeOptions struct {
 	Tasks    *pump.Manager
 	Env      env.Env
 	Logger   *slog.Logger
-	// Owner returns the keyed hash of a caller's principal.
-	Owner func(caller port.Caller) string
-	Times Times
+	// Owners returns the keyed hashes of a caller's principal, the current one first:
+	// what was sealed under another before secrets were rotated is the caller's all the
+	// same.
+	Owners func(caller port.Caller) []string
+	Times  Times
 }
 
 // bridgeInfo is who the bridge says it is where a client has not said who it is
@@ -97,12 +100,35 @@ func (d *Downgrade) lease(ctx context.Context, b *LegacyBackend, caller port.Cal
 	return b.Lease(ctx, o)
 }
 
-// leaseOptions describe the sessions on which a caller is served.
-func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOptions, error) {
-	return leaseOptions(b, caller, d.owner)
+// Show shows a caller's credential to a backend: with a ping, on a session that it has
+// been given to, unless one has to be opened, which shows it as well. Enough reports
+// whether that was so.
+func (d *Downgrade) Show(ctx context.Context, backend string, caller port.Caller, enough func() bool) error {
+	b := d.backends[backend]
+	if b == nil {
+		return errNoBackend
+	}
+	if caller.Version != ext2026.Version { // what it says of itself is of the other era
+		caller.ClientInfo, caller.Capabilities = "", "{}"
+	}
+	lease, err := d.lease(ctx, b, caller, false)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	if enough() {
+		return nil
+	}
+	_, err = lease.Do(ctx, port.SessionCall{Method: legacy2025.MethodPing, Params: "{}", Authorization: b.Authorization(caller)})
+	return err
 }
 
-func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) string) (LeaseOptions, error) {
+// leaseOptions describe the sessions on which a caller is served.
+func (d *Downgrade) leaseOptions(b *LegacyBackend, caller port.Caller) (LeaseOptions, error) {
+	return leaseOptions(b, caller, d.owners)
+}
+
+func leaseOptions(b *LegacyBackend, caller port.Caller, owners func(port.Caller) []string) (LeaseOptions, error) {
 	capabilities, _, err := mapping.AppendDownClientCapabilities(nil, caller.Capabilities, legacy2025.Latest)
 	if err != nil {
 		return LeaseOptions{}, err
@@ -119,7 +145,7 @@ func leaseOptions(b *LegacyBackend, caller port.Caller, owner func(port.Caller) 
 		o.Hello.ClientInfo = bridgeInfo
 	}
 	if caller.Principal != "" {
-		o.Owner = owner(caller)
+		o.Owner = owners(caller)[0]
 	}
 	return o, nil
 }
@@ -154,7 +180,8 @@ func (d *Downgrade) binding(x *port.Exchange) park.Binding {
 	}
 	b := park.Binding{Backend: x.Backend, Digest: hex.EncodeToString(sum.Sum(nil))}
 	if x.Caller.Principal != "" {
-		b.Owner = d.owner(x.Caller)
+		all := d.owners(x.Caller)
+		b.Owner, b.Former = all[0], all[1:]
 	}
 	return b
 }

@@ -181,6 +181,20 @@ func (m *Modern) discover(ctx context.Context, b *Backend, caller port.Caller) (
 	})
 }
 
+// Show shows a caller's credential to a backend, with the cheapest request that there
+// is, whatever is known of the backend.
+func (m *Modern) Show(ctx context.Context, backend string, caller port.Caller) error {
+	b, err := m.backend(backend)
+	if err != nil {
+		return err
+	}
+	_, err = m.own(ctx, b, caller, ext2026.MethodServerDiscover, func(env mapping.Envelope) ([]byte, error) {
+		params, _, err := mapping.AppendUpParams(nil, ext2026.MethodServerDiscover, "", env)
+		return params, err
+	})
+	return err
+}
+
 // own performs a request of the bridge's own on behalf of a caller. The build
 // function makes its params with the given envelope.
 func (m *Modern) own(ctx context.Context, b *Backend, caller port.Caller, method string, build func(mapping.Envelope) ([]byte, error)) (wire.Value, error) {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 
+	"github.com/taskbridge/taskbridge/adapter/handle"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -73,6 +74,9 @@ func (c *passedCall) prepare(ctx context.Context) error {
 	if params, err = c.openTask(ctx, params); err != nil {
 		return err
 	}
+	if params, err = c.openCursor(params); err != nil {
+		return err
+	}
 	if params, err = c.s.openRelated(ctx, c.x.Caller, params); err != nil {
 		return err
 	}
@@ -101,6 +105,22 @@ func (c *passedCall) openTask(ctx context.Context, params wire.Value) (wire.Valu
 	}
 	c.taskID = wire.String(taskID)
 	return replaced(params, to(c.taskID), "taskId"), nil
+}
+
+var errCursor = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Invalid params: params.cursor: not a cursor of this list, or expired")
+
+// openCursor puts the backend's cursor in place of that of the client's own tasks
+// (A-S2). Other lists are not the client's.
+func (c *passedCall) openCursor(params wire.Value) (wire.Value, error) {
+	cursor, given := params.Get("cursor").Text()
+	if !given || c.x.Message.Method != legacy2025.MethodTasksList {
+		return params, nil
+	}
+	own, ok := c.s.p.o.Handles.Bound(handle.Cursor, c.s.b.Name, c.x.Caller, cursor)
+	if !ok {
+		return "", errCursor
+	}
+	return replaced(params, to(wire.Value(own)), "cursor"), nil
 }
 
 func (c *passedCall) begin() {

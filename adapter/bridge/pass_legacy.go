@@ -131,6 +131,19 @@ func (p *PassLegacy) Attach(sub port.Subscriber) func() {
 	return func() {}
 }
 
+// Show shows a caller's credential to its backend: with a ping on the session that the
+// caller has there, if this process has it. It reports whether it does.
+func (p *PassLegacy) Show(ctx context.Context, caller port.Caller) (shown bool, err error) {
+	p.mu.Lock()
+	s := p.sessions[caller.Session]
+	p.mu.Unlock()
+	if s == nil {
+		return false, nil
+	}
+	_, err = s.session.Do(ctx, port.SessionCall{Method: legacy2025.MethodPing, Params: "{}", Authorization: s.b.Authorization(caller)})
+	return true, err
+}
+
 // EndSession implements [port.Crossing]: the backend's session ends with the
 // client's, and what becomes of its tasks is for the backend to say.
 func (p *PassLegacy) EndSession(ctx context.Context, backend string, caller port.Caller) {
@@ -175,6 +188,17 @@ func (p *PassLegacy) sealTicket(backend string, caller port.Caller, t port.Ticke
 	f.String(t.ID)
 	f.String(t.Version)
 	return p.o.Keys.Seal(ticketPurpose(backend, caller), f.Bytes())
+}
+
+// renew has a ticket kept under the newest secret: the session may outlive the one that it
+// is under.
+func (p *PassLegacy) renew(backend string, caller port.Caller, t port.Ticket, tie *port.Tie) {
+	if p.o.Keys.Newest(caller.Kept) || tie.Renew == nil {
+		return
+	}
+	if kept, err := p.sealTicket(backend, caller, t); err == nil {
+		tie.Renew(kept)
+	}
 }
 
 func (p *PassLegacy) openTicket(backend string, caller port.Caller) (port.Ticket, bool) {

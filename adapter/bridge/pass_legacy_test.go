@@ -209,14 +209,28 @@ func TestPassTasks(t *testing.T) {
 				t.Errorf("%s: the backend was asked %d times", method, len(p.back.calls))
 			}
 		}
+		var asked wire.Value
 		p.back.do = func(_ context.Context, _ *pair, call port.SessionCall) (wire.Value, error) {
-			if call.Params != `{"cursor": "c"}` {
-				t.Errorf("sent %s", call.Params)
-			}
-			return `{"tasks":[{"taskId":"2","status":"working"}, {"taskId":"1","ttl":1.0},{"status":"x"}],"nextCursor":"d"}`, nil
+			asked = call.Params
+			return `{"tasks":[{"taskId":"2","status":"working"}, {"taskId":"1","ttl":1.0},{"status":"x"}],"nextCursor":"\u00e9 d"}`, nil
 		}
-		if got, want := o.do("tasks/list", `{"cursor": "c"}`), `{"tasks":[{"taskId":"`+named+`","ttl":1.0}],"nextCursor":"d"}`; got != want {
-			t.Errorf("tasks/list: %s, want %s", got, want)
+		page := wire.Value(o.do("tasks/list", `{}`))
+		cursor := page.Get("nextCursor")
+		if want := `{"tasks":[{"taskId":"` + named + `","ttl":1.0}],"nextCursor":` + string(cursor) + `}`; string(page) != want || strings.Contains(want, "d\"}") {
+			t.Errorf("tasks/list: %s, want %s", page, want)
+		}
+		// A cursor of it is its caller's, and the backend gets its own.
+		if o.do("tasks/list", `{"cursor":`+string(cursor)+`}`); asked != `{"cursor":"\u00e9 d"}` {
+			t.Errorf("sent %s", asked)
+		}
+		asked = ""
+		for caller, cursor := range map[*old]string{other: string(cursor), o: `"\u00e9 d"`} {
+			if got := caller.do("tasks/list", `{"cursor":`+cursor+`}`); !strings.Contains(got, "params.cursor") {
+				t.Errorf("A-S2 tasks/list behind %s: %s", cursor, got)
+			}
+		}
+		if asked != "" {
+			t.Errorf("sent %s", asked)
 		}
 		// The handle is the same in every session of its owner, and for ever.
 		same := p.client("c3", "alice")

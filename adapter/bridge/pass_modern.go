@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/taskbridge/taskbridge/adapter/handle"
+	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
@@ -14,7 +15,8 @@ import (
 
 // PassModern serves clients of the modern face in front of modern backends (§4.27).
 // Nothing is translated and nothing is kept: a request goes on as it came, but for
-// its id, its progress token, the headers that mirror it and the ids of tasks. It is
+// its id, its progress token, the headers that mirror it, the ids of tasks and the
+// states of calls that ask. It is
 // safe for concurrent use.
 type PassModern struct {
 	modern  *Modern
@@ -83,6 +85,9 @@ func (p *PassModern) Request(ctx context.Context, x *port.Exchange) port.Outcome
 	if err := r.openTask(ctx); err != nil {
 		return port.Fail(err)
 	}
+	if err := r.openState(); err != nil {
+		return port.Fail(err)
+	}
 	if x.Message.Method == ext2026.MethodSubscriptionsListen {
 		return r.listen(ctx)
 	}
@@ -131,6 +136,31 @@ func (r *passing) openTask(ctx context.Context) error {
 	return nil
 }
 
+// openState puts the backend's own request state in place of the one that the client was
+// given: it is nobody else's, also where the backend does not look (DESIGN §4.4).
+func (r *passing) openState() error {
+	state, given := r.params.Get("requestState").Text()
+	if !given || !ext2026.Asks(r.x.Message.Method) {
+		return nil
+	}
+	own, ok := r.p.handles.Bound(handle.State, r.b.Name, r.x.Caller, state)
+	if !ok {
+		return park.ErrState
+	}
+	r.params = replaced(r.params, to(wire.Value(own)), "requestState")
+	return nil
+}
+
+// asked gives the client a request state of its own.
+func (r *passing) asked(raw wire.Value) (wire.Value, error) {
+	state := raw.Get("requestState")
+	if kind, _ := raw.Get("resultType").Text(); state.Kind() != wire.KindString || kind != string(ext2026.ResultInputRequired) {
+		return raw, nil
+	}
+	bound, err := r.p.handles.Bind(handle.State, r.b.Name, r.x.Caller, string(state))
+	return replaced(raw, to(wire.String(bound)), "requestState"), err
+}
+
 // message passes on what precedes an answer. Progress of another request is none of
 // this client's (G-12), and a task is told of to those who listen.
 func (r *passing) message(msg jsonrpc.Message) {
@@ -165,6 +195,11 @@ func (r *passing) result(ctx context.Context, raw wire.Value) port.Outcome {
 			return port.Fail(err)
 		}
 		raw = replaced(raw, to(wire.String(sealed)), "taskId")
+	case ext2026.Asks(method):
+		var err error
+		if raw, err = r.asked(raw); err != nil {
+			return port.Fail(err)
+		}
 	}
 	return port.Outcome{Result: raw}
 }

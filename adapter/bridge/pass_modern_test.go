@@ -16,6 +16,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/handle"
+	"github.com/taskbridge/taskbridge/adapter/park"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state/embedded"
@@ -98,10 +99,11 @@ func TestPassModernRequests(t *testing.T) {
 	for _, method := range []string{"tools/call", "tools/list", "resources/read", "com.acme/dig"} {
 		t.Run("S-1 "+method, func(t *testing.T) {
 			passModern(t, func(t *testing.T, r *recent) {
-				const params = `{ "name":"dig","uri":"x:y","arguments":{"ttl":1.0}, "task":{"ttl":1e2},"requestState":"\u00e9 opaque","inputResponses":{"k":{"_meta":{}}},"_meta":{` + recentMeta + `,"com.acme/k": 1.0} }`
+				const params = `{ "name":"dig","uri":"x:y","arguments":{"ttl":1.0}, "task":{"ttl":1e2},"inputResponses":{"k":{"_meta":{}}},"_meta":{` + recentMeta + `,"com.acme/k": 1.0} }`
 				results := []wire.Value{
 					`{ "resultType":"complete","ttlMs":1.0,"tools": [{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"x"}}],"task":{"taskId":"t"},"contents":[] }`,
-					`{"resultType":"input_required","requestState":"\u00e9 more","inputRequests":{"k":{"method":"elicitation/create","params":{"elicitationId":"e","message": "m"}}}}`,
+					`{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"elicitationId":"e","message": "m"}}}}`,
+					`{"resultType":"com.acme/own","requestState":"\u00e9 user data"}`,
 					`{"resultType":"com.acme/own","taskId":"user data"}`,
 				}
 				for _, result := range results {
@@ -117,6 +119,57 @@ func TestPassModernRequests(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPassModernStates: a request state is its caller's on its route, however little the
+// backend looks, and comes back to it byte for byte (DESIGN §4.4, S-4).
+func TestPassModernStates(t *testing.T) {
+	for _, method := range []string{"tools/call", "prompts/get", "resources/read"} {
+		t.Run(method, func(t *testing.T) {
+			passModern(t, func(t *testing.T, r *recent) {
+				const params = `{"name":"dig","uri":"x:y","requestState":%s,"inputResponses":{"k": 1.0},"_meta":{` + recentMeta + `}}`
+				const asks = wire.Value(`{"resultType":"input_required","requestState":"\u00e9 \/","inputRequests":{}}`)
+				r.answer(asks, nil)
+				state := r.do(t, "alice", method, `{"name":"dig","uri":"x:y","_meta":{`+recentMeta+`}}`).Result.Get("requestState")
+				if again := r.do(t, "alice", method, fmt.Sprintf(params, state)).Result.Get("requestState"); again == state || again == asks.Get("requestState") {
+					t.Errorf("the next state is %s", again)
+				}
+				if call := r.back.calls[len(r.back.calls)-1]; string(call.Params) != fmt.Sprintf(params, asks.Get("requestState")) {
+					t.Errorf("sent %s", call.Params)
+				}
+				r.back.calls = nil
+				for name, try := range map[string][2]string{
+					"another's":      {"bob", string(state)},
+					"nobody's":       {"", string(state)},
+					"the backend's":  {"alice", string(asks.Get("requestState"))},
+					"forged":         {"alice", strings.Replace(string(state), `"A`, `"B`, 1)},
+					"of nothing":     {"alice", `""`},
+					"another's kind": {"alice", string(wire.String(r.handle(t, "alice")))},
+				} {
+					if out := r.do(t, try[0], method, fmt.Sprintf(params, try[1])); !errors.Is(out.Err, park.ErrState) {
+						t.Errorf("B-P2 %s: %s, %v", name, out.Result, out.Err)
+					}
+				}
+				if len(r.back.calls) != 0 {
+					t.Errorf("the backend was asked %d times", len(r.back.calls))
+				}
+				// What is no state passes, for the backend to judge.
+				r.do(t, "alice", method, fmt.Sprintf(params, "7"))
+				if call := r.back.calls[len(r.back.calls)-1]; string(call.Params) != fmt.Sprintf(params, "7") {
+					t.Errorf("sent %s", call.Params)
+				}
+			})
+		})
+	}
+}
+
+func (r *recent) handle(t *testing.T, principal string) string {
+	t.Helper()
+	named, err := r.handles.Seal(t.Context(), "quarry", port.Caller{Principal: principal}, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named
 }
 
 // TestPassModernErrors: an error keeps its code and its data; what the backend does

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 
+	"github.com/taskbridge/taskbridge/adapter/handle"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -61,6 +62,13 @@ func (c *passedCall) related(ctx context.Context, raw wire.Value) (wire.Value, e
 // ownTasks leaves those tasks in a page that are the caller's: a backend may list
 // everybody's (S-2).
 func (s *passed) ownTasks(ctx context.Context, caller port.Caller, raw wire.Value) (wire.Value, error) {
+	if next := raw.Get("nextCursor"); next.Kind() == wire.KindString {
+		bound, err := s.p.o.Handles.Bind(handle.Cursor, s.b.Name, caller, string(next))
+		if err != nil {
+			return "", err
+		}
+		raw = replaced(raw, to(wire.String(bound)), "nextCursor")
+	}
 	tasks := raw.Get("tasks")
 	if tasks.Kind() != wire.KindArray {
 		return raw, nil

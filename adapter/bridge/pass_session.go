@@ -77,6 +77,7 @@ func (p *PassLegacy) session(ctx context.Context, backend string, caller port.Ca
 	if !ok {
 		return nil, port.ErrSessionLost
 	}
+	p.renew(backend, caller, ticket, tie)
 	s := p.newPassed(b, caller, push)
 	p.start(s, b.Back.Resume(ctx, ticket, port.Hello{
 		ClientInfo: caller.ClientInfo, Capabilities: caller.Capabilities,

@@ -24,6 +24,7 @@ func (c checker) check() {
 	c.admin()
 	c.hosts()
 	c.tls()
+	c.auth()
 	c.store()
 	c.relations()
 	if b := c.root.get("backends"); b == nil && !c.offered {
@@ -202,17 +203,9 @@ func short(t time.Duration) string {
 
 func (c checker) backend(b *Backend) {
 	path := "backends." + b.Name
+	c.credentials(path, b)
 	if c.root.find(path+".hosted_ttl") != nil {
 		c.ordered(path+".hosted_ttl", b.HostedTTL, "times.max_ttl", c.cfg.Times.MaxTTL)
-	}
-	header := c.root.find(path + ".header")
-	switch {
-	case b.Credentials != CredentialsStatic && header != nil:
-		c.at([]string{path + ".header"}, "is only sent with credentials: static")
-	case b.Credentials != CredentialsStatic:
-		b.Header = Header{}
-	case header.get("value") == nil:
-		c.at([]string{path + ".credentials"}, "static needs header: {value: ...}")
 	}
 	if _, err := b.RootCAs(); err != nil {
 		c.at([]string{path + ".ca_file"}, "%v", err)

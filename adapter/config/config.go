@@ -31,6 +31,8 @@ type Config struct {
 	// still accepted. Empty means that the store makes and keeps its own, which
 	// StoreRedis does not.
 	Secrets [][]byte
+	// Auth says how callers are verified and where they log in.
+	Auth Auth
 	// Limits bound sizes and counts.
 	Limits Limits
 	// Times bound every wait and lifetime.
@@ -60,6 +62,28 @@ type Admin struct {
 	// Token must be presented by callers; empty only on a loopback address.
 	Token string
 }
+
+// Auth says how callers are verified and where they log in. The zero value verifies
+// nobody: backends do, with the credentials that are forwarded to them.
+type Auth struct {
+	// JWKSURL is the key set that verifies tokens; nil means that the bridge
+	// verifies none.
+	JWKSURL *url.URL
+	// Issuer is what tokens must name as iss; not empty with JWKSURL.
+	Issuer string
+	// Audience is what tokens may name as aud, beside the URL of the route below
+	// PublicURL; empty means only that. With JWKSURL one of both is there.
+	Audience string
+	// PublicURL is the address of the bridge as clients know it, without a final
+	// slash; nil means that they know it by the address it listens on.
+	PublicURL *url.URL
+	// AuthorizationServers are the issuers, URLs, that clients get tokens from.
+	// Empty means those that the backend names; never empty with JWKSURL.
+	AuthorizationServers []string
+}
+
+// Verifies reports whether the bridge verifies its callers itself.
+func (a *Auth) Verifies() bool { return a.JWKSURL != nil }
 
 // Faces holds one Face for each era.
 type Faces struct {
@@ -283,7 +307,6 @@ type Backend struct {
 	Header Header
 	// SameResource says that bridge and backend are one protected resource, so
 	// that a verified token may be forwarded. It matters only with a key set.
-	// Only the default is supported yet.
 	SameResource bool
 	// Settings are the defaults with this backend's own choices on top.
 	Settings

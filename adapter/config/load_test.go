@@ -229,6 +229,10 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 		},
 		Store:   config.Store{Kind: config.StoreEmbedded, Path: filepath.Join(dir, "state/bridge.db")},
 		Secrets: [][]byte{[]byte("0123456789abcdef"), []byte("an older secret, still good")},
+		Auth: config.Auth{
+			JWKSURL: mustURL(t, "https://id.example/keys"), Issuer: "https://id.example/", Audience: "bridge",
+			PublicURL: mustURL(t, "https://bridge.example/mcp"), AuthorizationServers: []string{"https://login.example", "https://id.example/"},
+		},
 		Limits: config.Limits{
 			Body: 1 << 20, Result: 64_000_000, InflightBytes: 2 << 30,
 			Sessions: 5, SessionsPerAddress: 4, StreamsPerSession: 3,
@@ -246,7 +250,7 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 			{
 				Name: "one", URL: mustURL(t, "https://one.example:8443/mcp?tenant=t1"), CAFile: filepath.Join(dir, "cert.pem"),
 				Credentials: config.CredentialsStatic, Header: config.Header{Name: "X-Api-Key", Value: "key s3cret"},
-				Settings: settings,
+				SameResource: true, Settings: settings,
 			},
 			{
 				Name: "two", URL: mustURL(t, "http://two.example/mcp"), Credentials: config.CredentialsNone,
@@ -266,7 +270,6 @@ func TestNotSupportedYet(t *testing.T) {
 		environment("TASKBRIDGE_SECRET=0123456789abcdef", "ADMIN_TOKEN=t", "KEY=k"))
 	want := []string{
 		"design.yaml:3: tls: certificate: open testdata/bridge.pem: no such file or directory",
-		"design.yaml:9: auth: not supported yet",
 		"design.yaml:14: backends.reports-new.ca_file: open testdata/corp.pem: no such file or directory",
 		"design.yaml:15: backends.local.command: not supported yet",
 		"design.yaml:15: backends.local.env: not supported yet",

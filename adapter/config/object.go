@@ -47,20 +47,6 @@ func later[T any](name string, s shape, doc string) field[T] {
 	}
 }
 
-// pending makes a field that this version knows, but of whose values it can
-// only do the default: any other is a problem, so that a file may say what
-// holds anyway and nothing else is accepted and then forgotten.
-func pending[T any, V comparable](name string, at func(*T) *V, s scalar[V], def, doc string) field[T] {
-	only := "only the default (" + def + ") is"
-	parse := s.parse
-	f := key(name, at, s.only(func(v V) bool {
-		preset, err := parse(def, "")
-		return err == nil && v == preset
-	}, only), def, doc)
-	f.yet = "Not supported yet: " + only + "."
-	return f
-}
-
 // within turns fields of a T into fields of the U that holds it. They have no
 // defaults there: what holds a T fills it in first.
 func within[T, U any](fields object[T], at func(*U) *T) object[U] {

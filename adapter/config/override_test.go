@@ -52,9 +52,7 @@ var backendFileCases = []struct {
 		"bridge.yaml:3: backends.b.split: not supported yet",
 		"bridge.yaml:4: backends.c.mirror: not supported yet",
 	}},
-	{"settings that are not there yet", "backends:\n  a:\n    url: http://a.example\n    era: legacy\n    required_tools: drive\n    host_tasks: slow\n    host_grace: 0s\n    strict_task_names: true\n    same_resource: \"${YES}\"\n", []string{
-		"bridge.yaml:9: backends.a.same_resource: not supported yet: only the default (false) is",
-	}},
+	{"settings of their own", "backends:\n  a:\n    url: http://a.example\n    era: legacy\n    required_tools: drive\n    host_tasks: slow\n    host_grace: 0s\n    strict_task_names: true\n    same_resource: \"${YES}\"\n", nil},
 	{"their defaults", "backends: {a: {url: http://a.example, era: auto, required_tools: refuse, host_tasks: auto, host_grace: 400ms, strict_task_names: false, same_resource: false}, b: {url: http://b.example, era: modern}}\n", nil},
 	{"URLs", `backends:
   a: {url: ftp://h.example/}
@@ -256,10 +254,9 @@ func TestSetProblems(t *testing.T) {
 		{"times={probe", "--set times={probe: not YAML: could not find flow map content"},
 		{"allowed_hosts=a:1,b", `--set allowed_hosts=a:1,b: allowed_hosts[0]: want a host name or address without a port, such as bridge.example or [::1], got "a:1"`},
 		{"listen=${NOPE}", "--set listen=${NOPE}: ${NOPE}: not set in the environment"},
-		{"auth.issuer=x", "--set auth.issuer=x: auth: not supported yet"},
+		{"auth.issuer=x", "--set auth.issuer=x: means nothing without auth.jwks_url"},
 		{"backends.a.command=x", "--set backends.a.command=x: not supported yet"},
-		{"backends.b={url: http://b.example, same_resource: true}", "--set backends.b=***: backends.b.same_resource: not supported yet: only the default (false) is"},
-		{"backends.a.same_resource=true", "--set backends.a.same_resource=true: not supported yet: only the default (false) is"},
+		{"backends.b={url: http://b.example, same_resource: yes}", "--set backends.b=***: backends.b.same_resource: want true or false, got \"yes\""},
 		{"secrets=short", "--set secrets=***: secrets[0]: want a secret of at least 16 bytes"},
 		{"secerts=hunter2hunter2", "--set secerts=***: unknown key, did you mean secrets"},
 		{"admin.tokn=hunter2", "--set admin.tokn=***: unknown key, did you mean admin.token"},
@@ -322,14 +319,14 @@ func TestPrecedence(t *testing.T) {
 func TestEnvironmentProblems(t *testing.T) {
 	t.Parallel()
 	_, got := load(t, "", config.Flags{},
-		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x\nbackends.a.same_resource=true", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
+		"TASKBRIDGE_LISTEN=x", "TASKBRIDGE_DEMO=maybe", "TASKBRIDGE_SET=page_sise=5\npage_size=x\nbackends.a.same_resource=on", "TASKBRIDGE_BACKEND=a=stdio:x", "HOME=")
 	want := []string{
 		"TASKBRIDGE_DEMO=maybe: want true or false",
 		`TASKBRIDGE_LISTEN=x: want host:port such as 127.0.0.1:8720 or [::1]:8720, got "x"`,
 		"TASKBRIDGE_BACKEND=a=stdio:x: not supported yet",
 		"TASKBRIDGE_SET=page_sise=5: unknown key, did you mean page_size",
 		`TASKBRIDGE_SET=page_size=x: want a whole number from 1 to 1000, got "x"`,
-		"TASKBRIDGE_SET=backends.a.same_resource=true: not supported yet: only the default (false) is",
+		`TASKBRIDGE_SET=backends.a.same_resource=on: want true or false, got "on"`,
 		"configuration: store: neither XDG_STATE_HOME nor HOME is set; name a file: embedded:PATH",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -152,6 +152,35 @@ var endpoint = scalar[*url.URL]{
 	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+([/?][^#]*)?$`},
 }
 
+// publicURL is an endpoint that paths are put behind.
+var publicURL = scalar[*url.URL]{
+	want: "an http or https URL such as https://bridge.example, without user, query or fragment, and with a plain path if any",
+	parse: func(s, dir string) (*url.URL, error) {
+		u, err := endpoint.parse(s, dir)
+		if err != nil || u.RawQuery != "" || u.ForceQuery {
+			return nil, errShape
+		}
+		u.Path = strings.TrimRight(u.Path, "/")
+		u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+		return u, orShape(u.Path == "" || publicPath.MatchString(u.EscapedPath()))
+	},
+	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+(/[A-Za-z0-9._~/-]*)?$`},
+}
+
+// publicPath is a path that means the same to every router.
+var publicPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
+// serverURL is the issuer of an authorization server, kept as it is written:
+// clients compare it byte for byte (RFC 8414 §3.3).
+var serverURL = scalar[string]{
+	want: "an http or https URL with a host and without user, query or fragment",
+	parse: func(s, dir string) (string, error) {
+		u, err := endpoint.parse(s, dir)
+		return s, orShape(err == nil && u.RawQuery == "" && !u.ForceQuery)
+	},
+	desc: jsonSchema{"type": "string", "pattern": `^[hH][tT][tT][pP][sS]?://[^/?#@]+(/[^?#]*)?$`},
+}
+
 var storeURL = scalar[Store]{
 	want: "embedded:, embedded:PATH, memory: or redis://...",
 	parse: func(s, dir string) (Store, error) {

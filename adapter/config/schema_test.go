@@ -189,9 +189,7 @@ func TestSchemaMarks(t *testing.T) {
 	walk("", root)
 	const all = "Not supported yet."
 	want := map[string]string{
-		".auth": all, ".auth.jwks_url": all, ".auth.issuer": all, ".auth.audience": all, ".auth.public_url": all, ".auth.authorization_servers": all,
 		".backends.*.command": all, ".backends.*.env": all, ".backends.*.split": all, ".backends.*.mirror": all,
-		".backends.*.same_resource": "Not supported yet: only the default (false) is.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)

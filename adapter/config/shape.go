@@ -84,21 +84,6 @@ func (s scalar[V]) schema() jsonSchema { return s.desc.orVariable() }
 // Preset does nothing: defaults stand in the table.
 func (s scalar[V]) Preset(*decoder, *V) {}
 
-// only returns s with a problem for the values that are of its shape but that
-// this version cannot do; what completes "not supported yet: …". The schema
-// stays: it describes the format.
-func (s scalar[V]) only(can func(V) bool, what string) scalar[V] {
-	parse := s.parse
-	s.parse = func(text, dir string) (V, error) {
-		v, err := parse(text, dir)
-		if err == nil && !can(v) {
-			err = errors.New("not supported yet: " + what)
-		}
-		return v, err
-	}
-	return s
-}
-
 // got quotes what was written, unless it is a secret.
 func (s scalar[V]) got(n *node) (text string) {
 	if s.hidden || n.raw == "" {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"net/url"
 	"time"
 )
 
@@ -35,13 +36,7 @@ var table = object[Config]{
 		"Where state is kept: embedded: (under the user's state directory), embedded:PATH, redis:// and its variants for several replicas, or memory: for tests."),
 	key("secrets", func(c *Config) *[][]byte { return &c.Secrets }, list[[]byte]{item: sealSecret, least: 1}, "",
 		"Sealing secrets of at least 16 bytes, current first, then old ones that are still accepted. Without them the store makes its own; redis:// needs them."),
-	later[Config]("auth", object[struct{}]{
-		later[struct{}]("jwks_url", endpoint, "Key set that verifies tokens."),
-		later[struct{}]("issuer", text, "Issuer that tokens must name."),
-		later[struct{}]("audience", text, "Audience that tokens must name."),
-		later[struct{}]("public_url", endpoint, "Address of the bridge as clients know it."),
-		later[struct{}]("authorization_servers", list[string]{item: text}, "Servers that clients get tokens from."),
-	}, "Verification of callers."),
+	key("auth", func(c *Config) *Auth { return &c.Auth }, authShape, "", "Verification of callers, and where they log in."),
 	key("limits", func(c *Config) *Limits { return &c.Limits }, limitsShape, "", "Bounds of sizes and counts."),
 	key("times", func(c *Config) *Times { return &c.Times }, timesShape, "", "Bounds of waits and lifetimes."),
 	key("defaults", func(c *Config) *Settings { return &c.Defaults }, settingsShape, "",
@@ -51,6 +46,18 @@ var table = object[Config]{
 		read:   func(d *decoder, n *node, path string, c *Config) { backendsShape{}.read(d, n, path, c) },
 		preset: func(*decoder, *Config) {},
 	},
+}
+
+var authShape = object[Auth]{
+	key("jwks_url", func(a *Auth) **url.URL { return &a.JWKSURL }, endpoint, "",
+		"Key set that verifies tokens. With it every caller needs a token; without it the backends verify."),
+	key("issuer", func(a *Auth) *string { return &a.Issuer }, text, "", "Issuer that tokens must name, exactly; needed with jwks_url."),
+	key("audience", func(a *Auth) *string { return &a.Audience }, text, "",
+		"Audience that tokens may name beside the URL of the route below public_url. One of both is needed with jwks_url."),
+	key("public_url", func(a *Auth) **url.URL { return &a.PublicURL }, publicURL, "",
+		"Address of the bridge as clients know it, for metadata; needed off loopback."),
+	key("authorization_servers", func(a *Auth) *[]string { return &a.AuthorizationServers }, list[string]{item: serverURL, least: 1}, "",
+		"Issuers that clients get tokens from: by default auth.issuer, or those that the backend names."),
 }
 
 var faceShape = object[Face]{

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -67,22 +68,31 @@ func New(o Options) (*Book, error) {
 
 func (b *Book) purpose() string { return "task handle of its own era, " + b.o.Face + " face" }
 
-// owner is the keyed hash of a caller's principal. All callers without one share a
-// hash: to them a handle is a bearer capability.
-func (b *Book) owner(caller port.Caller) string {
-	sum := b.o.Keys.Hash("task owner", []byte(caller.Principal))
-	return hex.EncodeToString(sum[:ownerBytes])
+// owners are the keyed hashes of a caller's principal, that which handles get first.
+// All callers without one share them: to them a handle is a bearer capability.
+func (b *Book) owners(caller port.Caller) []string {
+	sums := b.o.Keys.Hashes("task owner", []byte(caller.Principal))
+	out := make([]string, len(sums))
+	for i := range sums {
+		out[i] = hex.EncodeToString(sums[i][:ownerBytes])
+	}
+	return out
 }
 
-// key names the record that says that a task is the caller's.
-func (b *Book) key(backend string, caller port.Caller, taskID string) string {
+// keys name the records that may say that a task is the caller's: the first one if it
+// is written down now, the others if that was before secrets were rotated.
+func (b *Book) keys(backend string, caller port.Caller, taskID string) []string {
 	var f seal.Fields
 	f.String(b.o.Face)
 	f.String(backend)
-	f.String(b.owner(caller))
+	f.String(caller.Principal)
 	f.String(taskID)
-	sum := b.o.Keys.Hash("task of its owner", f.Bytes())
-	return "owned/" + hex.EncodeToString(sum[:])
+	sums := b.o.Keys.Hashes("task of its owner", f.Bytes())
+	out := make([]string, len(sums))
+	for i := range sums {
+		out[i] = "owned/" + hex.EncodeToString(sums[i][:])
+	}
+	return out
 }
 
 // Seal returns a handle for a task that its backend names to nobody but who asks
@@ -104,13 +114,13 @@ func (b *Book) mint(backend string, caller port.Caller, taskID string) (string, 
 	if long(backend, taskID) {
 		f.Int(kindStored)
 		f.String(backend)
-		f.String(b.key(backend, caller, taskID))
+		f.String(b.keys(backend, caller, taskID)[0])
 	} else {
 		f.Int(kindSealed)
 		f.String(backend)
 		f.String(taskID)
 	}
-	f.String(b.owner(caller))
+	f.String(b.owners(caller)[0])
 	f.Int(b.o.Env.Now().UnixMilli())
 	handle, err := b.o.Keys.Seal(b.purpose(), f.Bytes())
 	if err != nil {
@@ -129,7 +139,7 @@ func (b *Book) Open(ctx context.Context, backend string, caller port.Caller, han
 	f := seal.ReadFields(plain)
 	made, kind, route, name, owner := f.Int(), f.Int(), f.String(), f.String(), f.String()
 	f.Int() // when it was made: for people
-	if f.Done() != nil || made != version || route != backend || owner != b.owner(caller) {
+	if f.Done() != nil || made != version || route != backend || !slices.Contains(b.owners(caller), owner) {
 		return "", ErrUnknown
 	}
 	if kind != kindStored {

@@ -258,3 +258,56 @@ func TestStoreFails(t *testing.T) {
 func (s *shelf) key(caller port.Caller, taskID string) string {
 	return handle.Key(s.book("legacy"), "quarry", caller, taskID)
 }
+
+// TestRotation: whose a task is stays written down while secrets are rotated. Once the
+// one is gone under which its handle was sealed, the task gets another.
+func TestRotation(t *testing.T) {
+	bubble(t, func(t *testing.T, s *shelf) {
+		rotate := func(secrets ...string) *handle.Book {
+			t.Helper()
+			raw := make([][]byte, len(secrets))
+			for i, secret := range secrets {
+				raw[i] = bytes.Repeat([]byte(secret), seal.SecretSize)
+			}
+			var err error
+			if s.keys, err = seal.New(raw, rand.Reader); err != nil {
+				t.Fatal(err)
+			}
+			return s.book("legacy")
+		}
+		long := strings.Repeat("x", 500)
+		b := rotate("a")
+		first, stored := s.must(b.Own(t.Context(), "quarry", alice, "1")), s.must(b.Own(t.Context(), "quarry", alice, long))
+		for _, secrets := range [][]string{{"a", "b"}, {"b", "a"}} {
+			b = rotate(secrets...)
+			if named, found, err := b.Find(t.Context(), "quarry", alice, "1"); named != first || !found || err != nil {
+				t.Errorf("%q: found %q, %t, %v; want %q", secrets, named, found, err, first)
+			}
+			if named := s.must(b.Own(t.Context(), "quarry", alice, "1")); named != first {
+				t.Errorf("%q: owned as %q, want %q", secrets, named, first)
+			}
+			s.wantOpen(b, alice, first, "1")
+			s.wantOpen(b, alice, stored, long)
+			s.wantUnknown(b, "quarry", bob, first)
+			if _, found, err := b.Find(t.Context(), "quarry", bob, "1"); found || err != nil {
+				t.Errorf("%q: another has it as well, %v", secrets, err)
+			}
+		}
+		// One that is told anew is under the new secret, with the handle that the client
+		// has.
+		time.Sleep(retention)
+		if err := b.Keep(t.Context(), "quarry", alice, "1", first); err != nil {
+			t.Fatal(err)
+		}
+		b = rotate("b")
+		s.wantUnknown(b, "quarry", alice, first)
+		if named, found, err := b.Find(t.Context(), "quarry", alice, "1"); found || err != nil {
+			t.Errorf("found %q, %v, which opens nothing", named, err)
+		}
+		again := s.must(b.Own(t.Context(), "quarry", alice, "1"))
+		s.wantOpen(b, alice, again, "1")
+		if named := s.must(b.Own(t.Context(), "quarry", alice, "1")); named != again {
+			t.Errorf("owned as %q, want %q", named, again)
+		}
+	})
+}

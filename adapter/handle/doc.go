@@ -8,7 +8,10 @@
 // remembered can be lost; a handle opens without it, unless the backend's id is too
 // long to be in one.
 //
+// Request states and cursors of a caller's own tasks are sealed as well, whatever the
+// backend puts into them: they are of no use to anybody else.
+//
 // It must never tell why a handle does not open: every failure is [ErrUnknown].
 //
-// Rules: PROTOCOL.md S-2, A-H1, A-H2, §4.23.
+// Rules: DESIGN §4.4, PROTOCOL.md S-2, A-H1, A-H2, A-S2, §4.23.
 package handle

@@ -26,21 +26,41 @@ func (b *Book) Keep(ctx context.Context, backend string, caller port.Caller, tas
 // Find returns the caller's handle of a task, and false when the task is not known
 // to be the caller's.
 func (b *Book) Find(ctx context.Context, backend string, caller port.Caller, taskID string) (handle string, found bool, err error) {
-	e, err := b.read(ctx, b.key(backend, caller, taskID))
-	if errors.Is(err, state.ErrNotFound) {
+	_, e, err := b.find(ctx, b.keys(backend, caller, taskID))
+	if errors.Is(err, state.ErrNotFound) || err == nil && b.dead(e) {
 		return "", false, nil
 	}
 	return e.handle, err == nil, err
+}
+
+// find returns the first of these records that there is, and its key. The error may be
+// [state.ErrNotFound].
+func (b *Book) find(ctx context.Context, keys []string) (key string, e entry, err error) {
+	for _, key = range keys {
+		if e, err = b.read(ctx, key); !errors.Is(err, state.ErrNotFound) {
+			return key, e, err
+		}
+	}
+	return keys[0], entry{}, err
+}
+
+// dead reports whether a handle was sealed with a secret that is not accepted any more:
+// its task needs another.
+func (b *Book) dead(e entry) bool {
+	_, err := b.o.Keys.Open(b.purpose(), e.handle)
+	return err != nil
 }
 
 var errRecord = errors.New("whose a task is: not a record of this package")
 
 // note finds a record or makes it. Who is slower than another takes the other's.
 func (b *Book) note(ctx context.Context, backend string, caller port.Caller, taskID, handle string) (string, error) {
-	key := b.key(backend, caller, taskID)
+	keys := b.keys(backend, caller, taskID)
 	for {
-		e, err := b.read(ctx, key)
+		key, e, err := b.find(ctx, keys)
 		switch {
+		case err == nil && b.dead(e):
+			e.handle = handle
 		case err == nil && e.expires.Sub(b.o.Env.Now()) > b.o.Retention/2:
 			return e.handle, nil
 		case err == nil: // it is renewed as it is

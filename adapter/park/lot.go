@@ -2,6 +2,7 @@ package park
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,8 +61,17 @@ type Binding struct {
 	// Backend and Owner are the route's backend and the keyed hash of the caller's
 	// principal; empty for one without.
 	Backend, Owner string
+	// Former are other hashes of the same principal, under secrets that are not the
+	// newest any more: a state that is bound to one of them is the caller's as well.
+	Former []string
 	// Digest is of the request without what changes between its repetitions.
 	Digest string
+}
+
+// admits reports whether a state that is bound to something is this caller's, for
+// this request.
+func (b *Binding) admits(backend, owner, digest string) bool {
+	return backend == b.Backend && digest == b.Digest && (owner == b.Owner || slices.Contains(b.Former, owner))
 }
 
 // Begin returns a call that a client waits for. It is parked only once it has a
@@ -123,10 +133,10 @@ func (l *Lot) open(state string, b Binding) (process, id string, round int64, ok
 	f := seal.ReadFields(plain)
 	version := f.Int()
 	process, id = f.String(), f.String()
-	of := Binding{Backend: f.String(), Owner: f.String(), Digest: f.String()}
+	backend, owner, digest := f.String(), f.String(), f.String()
 	round = f.Int()
 	expires := f.Int()
-	return process, id, round, f.Done() == nil && version == stateVersion && of == b && l.env.Now().UnixMilli() <= expires
+	return process, id, round, f.Done() == nil && version == stateVersion && b.admits(backend, owner, digest) && l.env.Now().UnixMilli() <= expires
 }
 
 // park makes a call findable, or reports that the lot is full.

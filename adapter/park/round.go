@@ -101,11 +101,11 @@ func (r *Rounds) Open(token string, b Binding) (Round, error) {
 	f := seal.ReadFields(plain)
 	version := f.Int()
 	round := Round{id: f.String()}
-	of := Binding{Backend: f.String(), Owner: f.String(), Digest: f.String()}
+	backend, owner, digest := f.String(), f.String(), f.String()
 	round.N = f.Int()
 	round.expires = time.UnixMilli(f.Int())
 	round.Payload = f.String()
-	if f.Done() != nil || version != roundVersion || of != b || r.env.Now().After(round.expires) {
+	if f.Done() != nil || version != roundVersion || !b.admits(backend, owner, digest) || r.env.Now().After(round.expires) {
 		return Round{}, ErrState
 	}
 	return round, nil

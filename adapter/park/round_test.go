@@ -151,3 +151,38 @@ func TestRoundNotSpent(t *testing.T) {
 		}
 	})
 }
+
+// TestFormerOwner: a state is its caller's under every secret that is accepted, and
+// nobody's who has no name (B-P2, B-U10).
+func TestFormerOwner(t *testing.T) {
+	bubble(t, func(w *world) {
+		c := w.begin()
+		w.ask(c, "a")
+		turn := w.wantAsked(c, `elicit-1 "a"`)
+		r := rounds(w.T, storeOf(w.T))
+		token, err := r.Seal(alice, 1, "")
+		if err != nil {
+			w.Fatal(err)
+		}
+		for name, tt := range map[string]struct {
+			b    park.Binding
+			fine bool
+		}{
+			"after a rotation":             {park.Binding{Backend: "quarry", Owner: "alice under b", Former: []string{"alice"}, Digest: "d1"}, true},
+			"another, after a rotation":    {park.Binding{Backend: "quarry", Owner: "bob under b", Former: []string{"bob"}, Digest: "d1"}, false},
+			"nobody":                       {park.Binding{Backend: "quarry", Digest: "d1"}, false},
+			"another request":              {park.Binding{Backend: "quarry", Owner: "x", Former: []string{"alice"}, Digest: "d2"}, false},
+			"another route":                {park.Binding{Backend: "basalt", Owner: "x", Former: []string{"alice"}, Digest: "d1"}, false},
+			"when the old secret is gone":  {park.Binding{Backend: "quarry", Owner: "alice under b", Digest: "d1"}, false},
+			"before the new one is in use": {park.Binding{Backend: "quarry", Owner: "alice", Former: []string{"alice under b"}, Digest: "d1"}, true},
+		} {
+			if _, _, err := w.lot.Resume(turn.State, tt.b); (err == nil) != tt.fine {
+				w.Errorf("B-P2 %s: %v", name, err)
+			}
+			if _, err := r.Open(token, tt.b); (err == nil) != tt.fine {
+				w.Errorf("B-U10 %s: %v", name, err)
+			}
+		}
+		w.want()
+	})
+}

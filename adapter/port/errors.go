@@ -14,6 +14,9 @@ type UpstreamError struct {
 	Op string
 	// Status is the HTTP status, or 0 when there was none.
 	Status int
+	// Scope is what the user must allow, as a backend said with status 401 or 403:
+	// scope tokens and single spaces. It is empty where it said nothing.
+	Scope string
 	// Sent is true when the request may have reached the backend: it must then
 	// not be sent again unless it changes nothing (G-6).
 	Sent bool

@@ -12,8 +12,9 @@ type Caller struct {
 	// Session is the face's session id, or empty where the era has none.
 	Session string
 	// Principal is the opaque owner of tasks, sessions and cursors; equal
-	// principals are the same owner. It is never empty on the legacy face, and
-	// empty for an anonymous caller of the modern one.
+	// principals are the same owner, whatever secrets there are. It is for memory
+	// only: what is stored is a keyed hash of it. It is never empty on the legacy
+	// face, and empty for an anonymous caller of the modern one.
 	Principal string
 	// Version is the protocol revision negotiated with the client.
 	Version string
@@ -32,6 +33,9 @@ type Caller struct {
 	// Authorization is the value of the client's Authorization header, or empty.
 	// It may go to the exchange's backend and nowhere else.
 	Authorization string
+	// Verified is true when the bridge itself has verified who the caller is: no
+	// backend has to accept the credential before the caller gets what is its own.
+	Verified bool
 }
 
 // Exchange is one message of a client, on its way to a backend.
@@ -67,6 +71,9 @@ type Tie struct {
 	// told of with [Crossing.EndSession], and its notifications/cancelled reach
 	// [Crossing.Notification] before the exchange ends.
 	Keep func(data string)
+	// Renew has other data kept in place of what is. It may be called at any time, does
+	// not block, and may fail; it is nil on the exchange that opens the session.
+	Renew func(data string)
 	// Over is closed when this process lets go of the session, which may live on
 	// in others.
 	Over <-chan struct{}

@@ -326,7 +326,9 @@ func (w *world) launch() *process {
 	m, err := pump.New(pump.Options{
 		Store: p.store, Process: p.process, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
 		Sessions: p, Dialect: dialect{}, Times: w.times, Attended: w.attended,
-		Owner: func(caller port.Caller) string { return "owner " + caller.Principal },
+		Owners: func(caller port.Caller) []string {
+			return []string{"owner " + caller.Principal, "older owner " + caller.Principal}
+		},
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -17,7 +17,7 @@ func FuzzHandle(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := pump.New(pump.Options{Keys: keys, Env: env.System(), Owner: func(c port.Caller) string { return "hash of " + c.Principal }})
+	m, err := pump.New(pump.Options{Keys: keys, Env: env.System(), Owners: func(c port.Caller) []string { return []string{"hash of " + c.Principal} }})
 	if err != nil {
 		f.Fatal(err)
 	}

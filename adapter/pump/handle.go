@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -40,12 +41,22 @@ const (
 	maxNames = 1024
 )
 
-// owner is whose a caller's tasks are; nobody's for a caller without a principal.
+// owner is whose the tasks of a caller are from now on; nobody's for one without a
+// principal.
 func (m *Manager) owner(caller port.Caller) string {
 	if caller.Principal == "" {
 		return ""
 	}
-	return m.Owner(caller)
+	return m.Owners(caller)[0]
+}
+
+// owns reports whether tasks of an owner are the caller's. Those of nobody are a
+// caller's without a principal.
+func (m *Manager) owns(caller port.Caller, owner string) bool {
+	if caller.Principal == "" {
+		return owner == ""
+	}
+	return slices.Contains(m.Owners(caller), owner)
 }
 
 // mint makes the handle of a new task.
@@ -92,7 +103,7 @@ func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, 
 		return ref{}, ErrUnknown
 	}
 	r, ok := readRef(plain)
-	if !ok || r.backend != backend || r.owner != m.owner(caller) {
+	if !ok || r.backend != backend || !m.owns(caller, r.owner) {
 		return ref{}, ErrUnknown
 	}
 	r.handle = handle

@@ -27,9 +27,10 @@ type Options struct {
 	Logger   *slog.Logger
 	Sessions port.SessionLender
 	Dialect  port.SessionTaskDialect
-	// Owner returns the keyed hash of a caller's principal.
-	Owner func(caller port.Caller) string
-	Times Times
+	// Owners returns the keyed hashes under which a caller's tasks may be, at least one;
+	// new tasks are under the first.
+	Owners func(caller port.Caller) []string
+	Times  Times
 	// Attended is how many tasks of one backend this process looks after at a time; 0
 	// stands for 2000.
 	Attended int

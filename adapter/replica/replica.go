@@ -191,8 +191,8 @@ func (r *Replica) Lives(ctx context.Context, id string) (bool, error) {
 // maxSeen bounds the processes of which something is known.
 const maxSeen = 1024
 
-// Serve sets what serves the requests of other processes. It is called once, before
-// anybody can know of something that this process has.
+// Serve sets what serves the requests of other processes, first before anybody can know
+// of something that this process has.
 func (r *Replica) Serve(h http.Handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

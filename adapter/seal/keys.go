@@ -32,17 +32,16 @@ var ErrInvalid = errors.New("seal: token does not open")
 type Keys struct {
 	random io.Reader
 	all    []key // the first one seals
-	hash   []byte
 }
 
 type key struct {
 	id   [keyIDSize]byte
 	aead cipher.AEAD
+	hash []byte
 }
 
 // New derives keys from secrets, current first. Nonces come from random. A
-// secret below [MinSecret] bytes, or none at all, is an error. Hashes are keyed
-// with the oldest secret, so that a rotation does not orphan what they name.
+// secret below [MinSecret] bytes, or none at all, is an error.
 func New(secrets [][]byte, random io.Reader) (*Keys, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("seal: no secret")
@@ -58,11 +57,6 @@ func New(secrets [][]byte, random io.Reader) (*Keys, error) {
 		}
 		k.all = append(k.all, derived)
 	}
-	var err error
-	k.hash, err = hkdf.Key(sha256.New, secrets[len(secrets)-1], nil, "taskbridge hash", sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
-	}
 	return k, nil
 }
 
@@ -75,11 +69,15 @@ func deriveKey(secret []byte) (key, error) {
 	if err != nil {
 		return key{}, err
 	}
+	hash, err := hkdf.Key(sha256.New, secret, nil, "taskbridge hash", sha256.Size)
+	if err != nil {
+		return key{}, err
+	}
 	aead, err := chacha20poly1305.NewX(raw)
 	if err != nil {
 		return key{}, err
 	}
-	return key{id: [keyIDSize]byte(id), aead: aead}, nil
+	return key{id: [keyIDSize]byte(id), aead: aead, hash: hash}, nil
 }
 
 // Seal returns a token of URL-safe characters that holds payload.
@@ -116,13 +114,37 @@ func (k *Keys) Open(purpose, token string) ([]byte, error) {
 	return nil, ErrInvalid
 }
 
+// Newest reports whether a token was made with the newest secret, if it opens at all:
+// another has to be made in its place before its secret goes.
+func (k *Keys) Newest(token string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	return err == nil && len(raw) >= headSize && [keyIDSize]byte(raw[1:]) == k.all[0].id
+}
+
 // additional is what a token authenticates without carrying it: the version, so
 // that no later format can be passed off as this one or the reverse, and the
 // purpose.
 func additional(purpose string) []byte { return append([]byte{tokenVersion}, purpose...) }
 
-// Hash returns a keyed hash of data. Hashes with different labels never meet.
+// Hash returns a hash of data, keyed with the newest secret. Hashes with different
+// labels never meet. What is stored under one has to be looked for under all of
+// [Keys.Hashes], or a rotation of secrets would hide it.
 func (k *Keys) Hash(label string, data []byte) [sha256.Size]byte {
+	return k.all[0].sum(label, data)
+}
+
+// Hashes returns the hash of data under each accepted secret, the newest first: what
+// was stored under [Keys.Hash] before secrets were rotated is under one of the
+// others, as long as its secret is accepted.
+func (k *Keys) Hashes(label string, data []byte) [][sha256.Size]byte {
+	out := make([][sha256.Size]byte, len(k.all))
+	for i := range k.all {
+		out[i] = k.all[i].sum(label, data)
+	}
+	return out
+}
+
+func (k *key) sum(label string, data []byte) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, k.hash)
 	mac.Write([]byte(label))
 	mac.Write([]byte{0})

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -95,6 +96,9 @@ func TestKeyRotation(t *testing.T) {
 	wantOpen(t, current, "handle", fromBoth, "2") // the first secret seals
 	wantInvalid(t, old, "handle", fromBoth)
 	wantInvalid(t, current, "handle", fromOld)
+	if both.Newest(fromOld) || !both.Newest(fromBoth) || !old.Newest(fromOld) || both.Newest("") || both.Newest("!") {
+		t.Error("which secret is the newest is not told right")
+	}
 }
 
 func TestPurposesAreApart(t *testing.T) {
@@ -219,9 +223,29 @@ func TestHash(t *testing.T) {
 			t.Errorf("another %s has the same hash", name)
 		}
 	}
-	// Stored names must survive the day a new secret is put in front.
-	if rotated := keys(t, oldSecret, newSecret).Hash("principal", []byte("alice")); rotated != sum {
-		t.Error("a new current secret changes the hash")
+}
+
+// What was stored under a hash is found for as long as its secret is accepted, and
+// what is stored meanwhile outlives that.
+func TestHashesSurviveARotation(t *testing.T) {
+	t.Parallel()
+	hash := func(secrets ...string) [32]byte { return keys(t, secrets...).Hash("principal", []byte("alice")) }
+	for name, tt := range map[string]struct {
+		secrets []string
+		finds   [][32]byte
+	}{
+		"before":                 {[]string{oldSecret}, [][32]byte{hash(oldSecret)}},
+		"the new one is known":   {[]string{oldSecret, newSecret}, [][32]byte{hash(oldSecret), hash(newSecret)}},
+		"the new one is current": {[]string{newSecret, oldSecret}, [][32]byte{hash(newSecret), hash(oldSecret)}},
+		"the old one is gone":    {[]string{newSecret}, [][32]byte{hash(newSecret)}},
+	} {
+		k := keys(t, tt.secrets...)
+		if got := k.Hashes("principal", []byte("alice")); !slices.Equal(got, tt.finds) {
+			t.Errorf("%s: got %x, want %x", name, got, tt.finds)
+		}
+		if got := k.Hash("principal", []byte("alice")); got != tt.finds[0] {
+			t.Errorf("%s: stores under %x, want %x", name, got, tt.finds[0])
+		}
 	}
 }
 

@@ -16,17 +16,19 @@ import (
 // it end with the same secret. A file that others may read, or of another size,
 // is an error.
 func LoadOrCreate(path string, random io.Reader) ([]byte, error) {
-	secret, err := load(path)
+	secret, err := Load(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secret, err
 	}
 	if err := create(path, random); err != nil {
 		return nil, fmt.Errorf("make the secret: %w", err)
 	}
-	return load(path)
+	return Load(path)
 }
 
-func load(path string) (secret []byte, err error) {
+// Load returns the secret in a file that [LoadOrCreate] has made. The error is
+// [fs.ErrNotExist] where there is none.
+func Load(path string) (secret []byte, err error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return nil, fmt.Errorf("read the secret: %w", err)

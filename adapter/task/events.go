@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,7 @@ func (m *Manager) Observe(ctx context.Context, backend string, caller port.Calle
 		return
 	}
 	defer m.work.Done()
-	for _, r := range m.trackedBy(trackKey{backend, taskID}, m.owner(caller)) {
+	for _, r := range m.trackedBy(trackKey{backend, taskID}, m.Owners(caller)) {
 		rec, err := m.load(ctx, r)
 		if err == nil {
 			_, err = m.accept(ctx, r, caller, rec, doc)
@@ -42,12 +43,12 @@ func (m *Manager) Observe(ctx context.Context, backend string, caller port.Calle
 	}
 }
 
-func (m *Manager) trackedBy(key trackKey, owner string) []ref {
+func (m *Manager) trackedBy(key trackKey, owners []string) []ref {
 	m.trackMu.Lock()
 	defer m.trackMu.Unlock()
 	var out []ref
 	for _, t := range m.tracked[key] {
-		if t.owner == owner {
+		if slices.Contains(owners, t.owner) {
 			out = append(out, t.ref)
 		}
 	}
@@ -137,10 +138,9 @@ func (m *Manager) sweep() {
 // EndOwner cancels and forgets all tasks of an owner that will not come back. It
 // ends early when ctx or the manager does.
 func (m *Manager) EndOwner(ctx context.Context, backend string, caller port.Caller) {
-	owner := ownerKey(backend, m.owner(caller))
 	var after state.Pos
 	for ctx.Err() == nil && m.ctx.Err() == nil {
-		stored, err := m.Store.List(ctx, owner, after, refreshers)
+		stored, err := m.kept(ctx, backend, m.Owners(caller), after, refreshers)
 		if err != nil {
 			m.Logger.WarnContext(ctx, "tasks of an ended session not listed", "error", port.Reason(err))
 			return

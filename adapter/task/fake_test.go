@@ -386,7 +386,7 @@ func (w *world) another() *task.Manager {
 	if err != nil {
 		w.Fatal(err)
 	}
-	desk, err := ask.NewDesk(env.System(), w.keys, process)
+	desk, err := ask.NewDesk(env.System(), process)
 	if err != nil {
 		w.Fatal(err)
 	}

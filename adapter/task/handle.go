@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
@@ -32,6 +33,7 @@ const (
 const (
 	purposeHandle = "task handle, legacy face"
 	purposeCursor = "tasks/list cursor"
+	labelOwner    = "task owner"
 
 	handleVersion = 1
 	serialBytes   = 16
@@ -42,13 +44,23 @@ const (
 	maxNames  = 272
 )
 
-// Owner returns the keyed hash under which a caller's tasks are kept, so that
-// the store never holds a credential or a session id.
-func (m *Manager) Owner(caller port.Caller) string { return m.owner(caller) }
-
-func (m *Manager) owner(caller port.Caller) string {
-	sum := m.Keys.Hash("task owner", []byte(caller.Principal))
+// Owner returns the keyed hash under which a caller's tasks are kept from now on, so
+// that the store never holds a credential or a session id.
+func (m *Manager) Owner(caller port.Caller) string {
+	sum := m.Keys.Hash(labelOwner, []byte(caller.Principal))
 	return hex.EncodeToString(sum[:ownerBytes])
+}
+
+// Owners returns every hash under which a caller's tasks may be kept, that of
+// [Manager.Owner] first: tasks stay with the one they were made with when secrets are
+// rotated.
+func (m *Manager) Owners(caller port.Caller) []string {
+	sums := m.Keys.Hashes(labelOwner, []byte(caller.Principal))
+	out := make([]string, len(sums))
+	for i := range sums {
+		out[i] = hex.EncodeToString(sums[i][:ownerBytes])
+	}
+	return out
 }
 
 // mint makes the handle of a new task.
@@ -62,7 +74,7 @@ func (m *Manager) mint(k kind, backend, taskID string, caller port.Caller) (ref,
 	}
 	r := ref{
 		serial: hex.EncodeToString(serial), kind: k, backend: backend, taskID: taskID,
-		owner: m.owner(caller), created: m.Env.Now().Truncate(time.Millisecond),
+		owner: m.Owner(caller), created: m.Env.Now().Truncate(time.Millisecond),
 	}
 	var f seal.Fields
 	f.Int(handleVersion)
@@ -86,7 +98,7 @@ func (m *Manager) mint(k kind, backend, taskID string, caller port.Caller) (ref,
 // only. Every failure is [ErrUnknown].
 func (m *Manager) open(backend string, caller port.Caller, handle string) (ref, error) {
 	r, err := m.read(handle)
-	if err != nil || r.backend != backend || r.owner != m.owner(caller) {
+	if err != nil || r.backend != backend || !slices.Contains(m.Owners(caller), r.owner) {
 		return ref{}, ErrUnknown
 	}
 	return r, nil

@@ -1,9 +1,11 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,19 +40,19 @@ type Page struct {
 // without an end are refreshed at the backend, within a deadline; the last state
 // known stands in for those it does not answer for.
 func (m *Manager) List(ctx context.Context, backend string, caller port.Caller, cursor string, given bool, size int) (Page, error) {
-	owner := m.owner(caller)
-	after, err := m.openCursor(backend, owner, cursor, given)
+	owners := m.Owners(caller)
+	after, err := m.openCursor(backend, owners, cursor, given)
 	if err != nil {
 		return Page{}, err
 	}
-	stored, err := m.Store.List(ctx, ownerKey(backend, owner), after, size+1)
+	stored, err := m.kept(ctx, backend, owners, after, size+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("list tasks: %w", err)
 	}
 	var page Page
 	if len(stored) > size {
 		stored = stored[:size]
-		if page.Next, err = m.sealCursor(backend, owner, stored[size-1].Pos()); err != nil {
+		if page.Next, err = m.sealCursor(backend, owners[0], stored[size-1].Pos()); err != nil {
 			return Page{}, err
 		}
 	}
@@ -74,6 +76,25 @@ func (m *Manager) List(ctx context.Context, backend string, caller port.Caller, 
 		}
 	}
 	return page, nil
+}
+
+// kept returns the first records of an owner's tasks after a place, whichever of its
+// names they are under: they are in one order.
+func (m *Manager) kept(ctx context.Context, backend string, owners []string, after state.Pos, limit int) ([]state.Record, error) {
+	var out []state.Record
+	for _, owner := range owners {
+		stored, err := m.Store.List(ctx, ownerKey(backend, owner), after, limit)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, stored...)
+	}
+	if len(owners) > 1 {
+		slices.SortFunc(out, func(a, b state.Record) int {
+			return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Key, b.Key))
+		})
+	}
+	return out[:min(len(out), limit)], nil
 }
 
 // entry renders one listed task; absent when the task is gone (A-S3). A record
@@ -116,7 +137,7 @@ func (m *Manager) sealCursor(backend, owner string, last state.Pos) (string, err
 	return m.Keys.Seal(purposeCursor, f.Bytes())
 }
 
-func (m *Manager) openCursor(backend, owner, cursor string, given bool) (state.Pos, error) {
+func (m *Manager) openCursor(backend string, owners []string, cursor string, given bool) (state.Pos, error) {
 	if !given {
 		return state.Pos{}, nil
 	}
@@ -128,7 +149,7 @@ func (m *Manager) openCursor(backend, owner, cursor string, given bool) (state.P
 	ofBackend, ofOwner := f.String(), f.String()
 	last := state.Pos{Order: f.String(), Key: f.String()}
 	expires := f.Int()
-	if f.Done() != nil || ofBackend != backend || ofOwner != owner || m.Env.Now().UnixMilli() > expires {
+	if f.Done() != nil || ofBackend != backend || !slices.Contains(owners, ofOwner) || m.Env.Now().UnixMilli() > expires {
 		return state.Pos{}, errCursor
 	}
 	return last, nil

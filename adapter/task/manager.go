@@ -36,7 +36,7 @@ type Options struct {
 	Logger *slog.Logger
 	Times  Times
 	// OnStatus gets the face's notification about a task that changed, for the
-	// sessions of its owner, who is named as by [Manager.Owner]. It must neither
+	// sessions of its owner, who is named as by one of [Manager.Owners]. It must neither
 	// block nor call the manager. May be nil.
 	OnStatus func(backend, owner, handle string, notification []byte)
 	// Listens reports whether OnStatus reaches anybody for an owner. May be nil,

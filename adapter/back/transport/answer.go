@@ -109,6 +109,10 @@ func (x *Exchange) refused() *Failure {
 		}
 	}
 	failed.Status = status
+	var upstream *port.UpstreamError
+	if errors.As(failed.Err, &upstream) {
+		upstream.Scope = scope(status, x.resp.Header)
+	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		if after, ok := retryAfter(x.resp.Header.Get("Retry-After"), x.server.Env.Now()); ok {
 			failed.Kind, failed.After = Throttled, after

@@ -85,7 +85,7 @@ func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bo
 	if !ok {
 		return nil, nil, false
 	}
-	l, fresh, err := f.enter(s.key, s.Address, s.Principal)
+	l, fresh, err := f.enter(s.key, s.Address, s.Owner)
 	if err == nil && fresh {
 		// A DELETE that came between has found nothing to end in this process.
 		again := &session{key: s.key}
@@ -106,6 +106,32 @@ func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bo
 		return nil, nil, false
 	}
 	return s, l, true
+}
+
+// proven reports whether the client of a session may have what this face holds of it,
+// and answers the client itself when it may not (DESIGN "Principal", A-L17).
+func (f *Face) proven(c *gin.Context, s *session) bool {
+	if f.Prove == nil {
+		return true
+	}
+	err := f.Prove(c.Request.Context(), s.Backend, s.caller(c.GetHeader("Authorization")))
+	if err == nil {
+		return true
+	}
+	if edge.Refused(err).Status == 0 {
+		f.Logger.WarnContext(c.Request.Context(), "credential not proven", "error", port.Reason(err))
+		edge.WriteError(c, http.StatusBadGateway, "", port.RPCError(err))
+		return false
+	}
+	f.challenge(c, err)
+	return false
+}
+
+// challenge passes on that a backend has refused the caller's credential (A-L17).
+func (f *Face) challenge(c *gin.Context, err error) {
+	refused := edge.Refused(err)
+	refused.Challenge(c)
+	(&reply{f: f, c: c}).body(refused.Status, jsonrpc.AppendError(nil, "", port.RPCError(err)))
 }
 
 // refuseSession answers for a session that cannot be used.

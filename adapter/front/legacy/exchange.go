@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
@@ -31,6 +32,7 @@ type exchange struct {
 	over     bool   // it is answered, or its client is lost
 	response []byte // for a plain body; nil once the answers are events
 	status   int    // for a plain body
+	refused  edge.Refusal
 }
 
 var _ port.Stream = (*exchange)(nil)

@@ -21,7 +21,8 @@ import (
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
-// Options are what a [Face] works with; all members are required.
+// Options are what a [Face] works with; all members are required unless they
+// say otherwise.
 type Options struct {
 	Crossing port.Crossing
 	Store    state.Store
@@ -30,6 +31,10 @@ type Options struct {
 	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger
+	// Prove returns nil for a caller whose credential the backend has just accepted,
+	// or of whom nobody has to prove anything; else, why what the face holds of its
+	// session is not to be had. Nil proves nothing.
+	Prove func(ctx context.Context, backend string, caller port.Caller) error
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
@@ -82,7 +87,7 @@ type Face struct {
 	closed    bool
 	live      map[string]*live // by session key
 	addresses edge.Crowd       // sessions by client address
-	owners    edge.Crowd       // the same by principal
+	holders   edge.Crowd       // the same by principal
 	unused    list.List        // of *idler, those that were opened first in front
 }
 
@@ -96,7 +101,7 @@ func New(o Options) *Face {
 		Options: o, ctx: ctx, cancel: cancel, calls: edge.Crowd{All: cmp.Or(o.Limits.Requests, math.MaxInt), Each: cmp.Or(o.Limits.RequestsPerAddress, math.MaxInt)},
 		live:      make(map[string]*live),
 		addresses: edge.Crowd{All: o.Limits.Sessions, Each: o.Limits.SessionsPerAddress},
-		owners:    edge.Crowd{All: math.MaxInt, Each: max(1, o.Limits.Sessions/ownerShare)},
+		holders:   edge.Crowd{All: math.MaxInt, Each: max(1, o.Limits.Sessions/ownerShare)},
 	}
 }
 

@@ -20,6 +20,9 @@ func (f *Face) get(c *gin.Context, backend string) {
 	if !ok {
 		return
 	}
+	if !f.proven(c, s) {
+		return
+	}
 	rd, place := newReader(true), c.GetHeader(headerLastEvent)
 	var st *stream
 	var after int64

@@ -37,6 +37,7 @@ type live struct {
 	attached bool
 	backend  string
 	owner    port.Caller // of the session's tasks, if that is the session itself
+	whose    string      // the principal of the session; empty if it is its own
 	detach   func()      // ends the attachment to the backend's changes
 	stop     func() bool // stops the next beat
 
@@ -91,11 +92,11 @@ func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err e
 		return nil, false, err
 	}
 	f.makeRoom()
-	if !f.owners.Enter(principal) {
+	if !f.holders.Enter(principal) {
 		return nil, false, errFull
 	}
 	if !f.addresses.Enter(address) {
-		f.owners.Leave(principal)
+		f.holders.Leave(principal)
 		return nil, false, errFull
 	}
 	l = &live{
@@ -137,17 +138,19 @@ func (f *Face) beat(key string, l *live) {
 		l.end(errEnded)
 		f.spawn(func() { f.expired(key, l) })
 	case busy:
-		f.spawn(func() { f.keep(key) })
+		f.spawn(func() { f.keep(key, l) })
 	}
 }
 
 // keep writes that a session is in use, and ends it here if it has ended
 // elsewhere.
-func (f *Face) keep(key string) {
-	s := &session{key: key}
+func (f *Face) keep(key string, l *live) {
+	l.mu.Lock()
+	s := &session{key: key, principal: l.whose}
+	l.mu.Unlock()
 	err := f.read(f.ctx, s)
 	if err == nil {
-		err = f.update(f.ctx, s, func(r *record) { r.Seen = f.Env.Now().UnixMilli() })
+		err = f.update(f.ctx, s, f.seen(s))
 	}
 	switch {
 	case errors.Is(err, errUnknownSession):
@@ -176,7 +179,7 @@ func (f *Face) drop(key string, l *live) {
 	delete(f.live, key)
 	f.isUsed(l)
 	f.addresses.Leave(l.address)
-	f.owners.Leave(l.principal)
+	f.holders.Leave(l.principal)
 }
 
 // end ends everything of a session in this process.
@@ -213,16 +216,17 @@ func (f *Face) yield(key string) {
 	}
 }
 
-// belongs notes whose end the crossing has to be told of: that of a session that
-// owns its tasks, with the credential it uses by now, and of one that the crossing
-// keeps something with.
+// belongs notes whose a session is, and whose end the crossing has to be told of: that
+// of a session that owns its tasks, with the credential it uses by now, and of one that
+// the crossing keeps something with.
 func (l *live) belongs(s *session, authorization string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.whose = s.principal
 	if !s.alone() {
 		return
 	}
 	l.tied.Store(s.Kept != "")
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.backend, l.owner = s.Backend, s.caller(authorization)
 }
 

@@ -112,6 +112,8 @@ func (f *Face) refuseAnswer(c *gin.Context, s *session, err error) {
 	case errors.Is(err, port.ErrSessionLost):
 		f.lose(s.key)
 		f.refuseSession(c, "", errUnknownSession)
+	case edge.Refused(err).Status != 0:
+		f.challenge(c, err)
 	case errors.As(err, &upstream), errors.As(err, &rpc):
 		f.Logger.WarnContext(c.Request.Context(), "answer not taken by the backend", "error", port.Reason(err))
 		edge.WriteError(c, http.StatusBadGateway, "", errUntaken)
@@ -147,7 +149,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	s.Version = legacy2025.Negotiate(params.ProtocolVersion)
 	s.ClientInfo, s.Capabilities = string(params.ClientInfo), string(params.Capabilities)
-	l, _, err := f.enter(s.key, s.Address, s.Principal)
+	l, _, err := f.enter(s.key, s.Address, s.Owner)
 	if err != nil {
 		f.refuseSession(c, msg.ID, err)
 		return

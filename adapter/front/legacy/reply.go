@@ -27,10 +27,11 @@ type reply struct {
 // answers writes the answers of a stream that has not become one.
 func (r *reply) answers(st *stream) {
 	var bodies [][]byte
+	var refused edge.Refusal
 	status := http.StatusOK
 	for _, x := range st.requests {
 		if x.response != nil {
-			bodies, status = append(bodies, x.response), x.status
+			bodies, status, refused = append(bodies, x.response), x.status, x.refused
 		}
 	}
 	switch {
@@ -39,15 +40,13 @@ func (r *reply) answers(st *stream) {
 	case r.array:
 		r.body(http.StatusOK, array(bodies))
 	default:
+		refused.Challenge(r.c)
 		r.body(status, bodies[0])
 	}
 }
 
 // body writes a plain body.
 func (r *reply) body(status int, msg []byte) {
-	if status != http.StatusOK {
-		r.c.Header("WWW-Authenticate", edge.Challenge(status))
-	}
 	r.c.Header("Content-Type", edge.JSON)
 	r.c.Header("Content-Length", strconv.Itoa(len(msg)))
 	r.c.Status(status)
@@ -63,6 +62,7 @@ func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
 	}
 	response, status := r.f.render(r.c.Request.Context(), filter, msg, out)
 	if status != http.StatusOK || r.accepts.JSON {
+		edge.Refused(out.Err).Challenge(r.c)
 		r.body(status, response)
 		return
 	}
@@ -73,6 +73,7 @@ func (r *reply) end(msg jsonrpc.Message, out port.Outcome) {
 
 // response renders the outcome of an exchange.
 func (f *Face) response(x *exchange, out port.Outcome) (response []byte, status int) {
+	x.refused = edge.Refused(out.Err)
 	return f.render(x.ctx, x.st.l.filter, x.msg, out)
 }
 
@@ -98,7 +99,7 @@ func (f *Face) render(ctx context.Context, filter port.Filter, msg jsonrpc.Messa
 	if response = filter(msg.Method, response); len(response) == 0 {
 		response = jsonrpc.AppendError(nil, msg.ID, errInternal)
 	}
-	if status = edge.Refused(out.Err); status == 0 {
+	if status = edge.Refused(out.Err).Status; status == 0 {
 		status = http.StatusOK
 	}
 	return response, status

@@ -221,6 +221,7 @@ func engine(face *legacy.Face) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
+	e.Use(verified)
 	face.Register(e, "/legacy/"+backend, backend)
 	face.Register(e, "/legacy/other", "other")
 	return e

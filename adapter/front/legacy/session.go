@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ const (
 // so that encoding them changes no byte.
 type record struct {
 	Backend      string   `json:"backend"`
-	Principal    string   `json:"principal"` // empty: the session is its own
+	Owner        string   `json:"owner"` // keyed hash of the principal; empty: the session is its own
 	Address      string   `json:"address"`
 	Version      string   `json:"version"`
 	ClientInfo   string   `json:"clientInfo"`
@@ -79,28 +80,43 @@ type session struct {
 	id  string
 	key string // in the store: the id itself is never kept
 	record
-	rev state.Rev
+	principal string // of the owner, who has made this request; empty without one
+	verified  bool   // by the bridge itself
+	rev       state.Rev
 }
 
 // caller describes the client of one request.
 func (s *session) caller(authorization string) port.Caller {
-	principal := s.Principal
+	principal := s.principal
 	if principal == "" {
 		principal = "session:" + s.id
 	}
 	return port.Caller{
-		Session: s.id, Principal: principal, Version: s.Version,
+		Session: s.id, Principal: principal, Verified: s.verified, Version: s.Version,
 		ClientInfo: wire.Value(s.ClientInfo), Capabilities: wire.Value(s.Capabilities),
 		Tasks: s.Tasks, LogLevel: s.LogLevel, Kept: s.Kept, Authorization: authorization,
 	}
 }
 
 // alone reports whether the end of the session is one for the crossing, too.
-func (s *session) alone() bool { return s.Principal == "" || s.Kept != "" }
+func (s *session) alone() bool { return s.Owner == "" || s.Kept != "" }
 
-func (f *Face) sessionKey(id string) string {
-	sum := f.Keys.Hash("session id", []byte(id))
+// sessionKey names the record of a session. Nobody guesses an id, so that its hash
+// needs no key, which would have to be kept for as long as the session lives.
+func sessionKey(id string) string {
+	sum := sha256.Sum256([]byte("session id\x00" + id))
 	return "session/" + hex.EncodeToString(sum[:16])
+}
+
+// owners are the hashes under which sessions of a principal may be, the current one
+// first.
+func (f *Face) owners(principal string) []string {
+	sums := f.Keys.Hashes("session owner", []byte(principal))
+	out := make([]string, len(sums))
+	for i := range sums {
+		out[i] = hex.EncodeToString(sums[i][:16])
+	}
+	return out
 }
 
 var (
@@ -118,16 +134,29 @@ func (f *Face) lookup(c *gin.Context, backend string) (*session, error) {
 	if id == "" {
 		return nil, errNoSession
 	}
-	s := &session{id: id, key: f.sessionKey(id)}
+	s := &session{id: id, key: sessionKey(id), verified: edge.Verified(c)}
 	if err := f.read(c.Request.Context(), s); err != nil {
 		return nil, err
 	}
 	// A session that began without a credential belongs to whoever knows its
 	// id, also after a backend has asked that client to authenticate.
-	if s.Backend != backend || s.Principal != "" && s.Principal != edge.Principal(f.Keys, c.GetHeader("Authorization")) {
+	if s.Backend != backend || !f.owns(s, edge.Principal(c)) {
 		return nil, errUnknownSession
 	}
 	return s, f.touch(c.Request.Context(), s)
+}
+
+// owns reports whether a session is a principal's, and has it act as that.
+func (f *Face) owns(s *session, principal string) bool {
+	switch {
+	case s.Owner == "":
+		return true
+	case principal == "" || !slices.Contains(f.owners(principal), s.Owner):
+		return false
+	default:
+		s.principal = principal
+		return true
+	}
 }
 
 func (f *Face) read(ctx context.Context, s *session) error {
@@ -184,13 +213,25 @@ func (f *Face) update(ctx context.Context, s *session, change func(*record)) err
 // so that it is never idle for less than [Times.SessionIdle].
 func (f *Face) lifetime() time.Duration { return f.Times.SessionIdle + f.beatTime() }
 
-// touch keeps the session alive. It writes once in a quarter of the idle time.
+// touch keeps the session alive, under the newest secret. It writes once in a quarter
+// of the idle time.
 func (f *Face) touch(ctx context.Context, s *session) error {
 	now := f.Env.Now()
 	if now.Sub(time.UnixMilli(s.Seen)) < f.beatTime() {
 		return nil
 	}
-	return f.update(ctx, s, func(r *record) { r.Seen = now.UnixMilli() })
+	return f.update(ctx, s, f.seen(s))
+}
+
+// seen is the change of a session that is in use: what has been written under another
+// secret is under the newest one from now on.
+func (f *Face) seen(s *session) func(r *record) {
+	return func(r *record) {
+		r.Seen = f.Env.Now().UnixMilli()
+		if s.principal != "" {
+			r.Owner = f.owners(s.principal)[0]
+		}
+	}
 }
 
 // newSession mints a session for a client that is initializing.
@@ -199,18 +240,20 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{
-		id: id, key: f.sessionKey(id),
-		record: record{
-			Backend: backend, Home: f.Peers.ID(), Principal: edge.Principal(f.Keys, c.GetHeader("Authorization")), Address: f.Proxies.Client(c.Request),
-		},
-	}, nil
+	s := &session{
+		id: id, key: sessionKey(id), principal: edge.Principal(c), verified: edge.Verified(c),
+		record: record{Backend: backend, Home: f.Peers.ID(), Address: f.Proxies.Client(c.Request)},
+	}
+	if s.principal != "" {
+		s.Owner = f.owners(s.principal)[0]
+	}
+	return s, nil
 }
 
 // delete serves DELETE (A-L11).
 func (f *Face) delete(c *gin.Context, backend string) {
 	s, ok := f.admit(c, backend, call{})
-	if !ok {
+	if !ok || !f.proven(c, s) {
 		return
 	}
 	if err := f.Store.Delete(context.WithoutCancel(c.Request.Context()), s.key, state.Always); err != nil {

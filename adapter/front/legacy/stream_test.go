@@ -200,6 +200,16 @@ func TestUpstreamRefusesTheCredential(t *testing.T) {
 				if got := a.header.Get("WWW-Authenticate"); got != tt.challenge {
 					t.Errorf("WWW-Authenticate: %q, want %q", got, tt.challenge)
 				}
+				if tt.status == 401 && tt.wait == 0 {
+					r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
+						return port.Fail(&port.UpstreamError{Op: "tools/call", Status: 401, Scope: "files:read", Err: errors.New("x")})
+					})
+					const full = `Bearer error="invalid_token", scope="files:read", resource_metadata="https://bridge.example/meta"`
+					a := r.post(r.open("Authorization: Bearer a", "X-Verified: s"), call("1", "tools/call"), "Authorization: Bearer a", "X-Verified: s")
+					if got := a.header.Get("WWW-Authenticate"); got != full {
+						t.Errorf("WWW-Authenticate: %q, want %q", got, full)
+					}
+				}
 				if tt.wait == 0 {
 					r.crossing.on("initialize", refuse(tt.status, 0))
 					if a := r.post("", initialize); a.status != tt.want || a.header.Get("Mcp-Session-Id") != "" {

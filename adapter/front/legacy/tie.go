@@ -1,6 +1,8 @@
 package legacy
 
 import (
+	"errors"
+
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/legacy2025"
@@ -12,7 +14,28 @@ func (f *Face) tie(l *live, s *session) *port.Tie {
 	if s.Kept == "" {
 		return nil
 	}
-	return &port.Tie{Over: l.over, Lose: func() { f.lose(s.key) }}
+	return &port.Tie{
+		Over: l.over, Lose: func() { f.lose(s.key) },
+		Renew: func(data string) { f.renew(s.key, s.Kept, data) },
+	}
+}
+
+// renew keeps other data with a session than before.
+func (f *Face) renew(key, before, data string) {
+	f.spawn(func() {
+		s := &session{key: key}
+		err := f.read(f.ctx, s)
+		if err == nil && s.Kept == before {
+			err = f.update(f.ctx, s, func(r *record) {
+				if r.Kept == before {
+					r.Kept = data
+				}
+			})
+		}
+		if err != nil && !errors.Is(err, errUnknownSession) && f.ctx.Err() == nil {
+			f.Logger.WarnContext(f.ctx, "what is kept with a session was not renewed", "error", err) // the next process tries again
+		}
+	})
 }
 
 // opening is the tie of a session that is being opened.

@@ -14,7 +14,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/replica"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
@@ -25,7 +24,6 @@ type Options struct {
 	Params port.ParamChecker
 	// Peers are the other processes, which may have what a request is about.
 	Peers  *replica.Replica
-	Keys   *seal.Keys
 	Env    env.Env
 	Logger *slog.Logger
 	// Filter is the last look at everything a client gets, OwnEra that at what comes

@@ -128,7 +128,7 @@ func (f *Face) exchange(c *gin.Context, route Route, r *request) *port.Exchange 
 	return &port.Exchange{
 		Backend: route.Backend,
 		Caller: port.Caller{
-			Principal: edge.Principal(f.Keys, authorization), Version: ext2026.Version,
+			Principal: edge.Principal(c), Verified: edge.Verified(c), Version: ext2026.Version,
 			ClientInfo: apart(r.meta.ClientInfo, msg), Capabilities: apart(r.meta.Capabilities.Raw(), msg),
 			Tasks: r.meta.Capabilities.Tasks(), LogLevel: string(apart(wire.Value(r.meta.LogLevel), msg)),
 			Authorization: authorization,

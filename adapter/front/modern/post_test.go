@@ -205,6 +205,14 @@ func TestCredentialRefused(t *testing.T) {
 				if got := a.header.Get("WWW-Authenticate"); got != challenge {
 					t.Errorf("challenge %q", got)
 				}
+				r.crossing.on("tools/list", func(context.Context, *port.Exchange) port.Outcome {
+					return port.Fail(&port.UpstreamError{Op: "tools/list", Status: status, Scope: "files:read", Err: context.Canceled})
+				})
+				kind := map[int]string{401: "invalid_token", 403: "insufficient_scope"}[status]
+				want := `Bearer error="` + kind + `", scope="files:read", resource_metadata="https://bridge.example/meta"`
+				if got := r.do(ask("1", "tools/list", "", "Authorization: Bearer a", "X-Verified: s")).header.Get("WWW-Authenticate"); got != want {
+					t.Errorf("challenge %q, want %q", got, want)
+				}
 			})
 		})
 	}

@@ -44,6 +44,7 @@ func (r *reply) stream() *edge.Events {
 
 // refuse answers with an error in a plain body.
 func (r *reply) refuse(id jsonrpc.ID, err error) {
+	edge.Refused(err).Challenge(r.c)
 	r.body(r.status(err), jsonrpc.AppendError(nil, id, port.RPCError(err)))
 }
 
@@ -51,6 +52,7 @@ func (r *reply) refuse(id jsonrpc.ID, err error) {
 func (r *reply) end(out port.Outcome) {
 	response, status := r.render(out)
 	if r.events == nil && (status != http.StatusOK || r.accepts.JSON) {
+		edge.Refused(out.Err).Challenge(r.c)
 		r.body(status, response)
 		return
 	}
@@ -59,9 +61,6 @@ func (r *reply) end(out port.Outcome) {
 
 // body writes a plain body.
 func (r *reply) body(status int, msg []byte) {
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
-		r.c.Header("WWW-Authenticate", edge.Challenge(status))
-	}
 	r.c.Header("Content-Type", edge.JSON)
 	r.c.Header("Content-Length", strconv.Itoa(len(msg)))
 	r.c.Status(status)
@@ -109,7 +108,7 @@ func (r *reply) status(err error) int {
 	if errors.As(err, &decided) && decided.Status >= http.StatusBadRequest {
 		return decided.Status
 	}
-	if refused := edge.Refused(err); refused != 0 {
+	if refused := edge.Refused(err).Status; refused != 0 {
 		return refused
 	}
 	switch port.RPCError(err).Code {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,7 +19,6 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/replica"
-	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/memnet"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -152,16 +150,12 @@ func bubble(t *testing.T, tune func(*modern.Options), test func(t *testing.T, r 
 
 func options(tb testing.TB, x *crossing) modern.Options {
 	tb.Helper()
-	keys, err := seal.New([][]byte{bytes.Repeat([]byte("s"), seal.SecretSize)}, rand.Reader)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	peers, err := replica.New(context.Background(), replica.Options{Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
+	peers, err := replica.New(context.Background(), replica.Options{Env: env.System(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return modern.Options{
-		Crossing: x, Params: x, Peers: peers, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
+		Crossing: x, Params: x, Peers: peers, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
 		Budget: edge.NewBudget(1<<30, 1<<30),
 		Limits: modern.Limits{Body: 4 << 10, Requests: 100, StreamsPerCaller: 2},
@@ -172,6 +166,7 @@ func engine(face *modern.Face) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
+	e.Use(verified)
 	face.Register(e, "/modern/"+backend, modern.Route{Backend: backend})
 	face.Register(e, "/modern/strict", modern.Route{Backend: "strict", StrictTaskNames: true})
 	return e

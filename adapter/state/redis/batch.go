@@ -15,7 +15,7 @@ const (
 	batchBytes = 1 << 20
 	// batchesAtOnce is how many batches are under way: while the server works on
 	// one, the answers to another are read and the next is put together.
-	batchesAtOnce = 2
+	batchesAtOnce = 4
 )
 
 // batcher sends scripts that are waiting at the same time in one go, which

@@ -113,3 +113,25 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("another replica: %v", err)
 	}
 }
+
+// TestRights is about the user that docs/operations.md tells to make: it is
+// enough, and less is told at once where that can be.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{Args: strings.Fields(
+		"--user bridge on >secret ~taskbridge:* &taskbridge:* +@all -@dangerous +info " +
+			"--user blind on >secret ~taskbridge:* &taskbridge:* +@all -@dangerous",
+	)})
+	store := closing(t, open(t, "redis://bridge:secret@"+server.Addr()))
+	for name, call := range everyCall(t.Context(), store) {
+		if err := call(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	delivers(t, store, subscribe(t, store, "t"), "t", "x")
+	refuses(t, "redis://blind:secret@"+server.Addr(), "NOPERM")
+	other := closing(t, open(t, "redis://bridge:secret@"+server.Addr()+"?prefix=other"))
+	if _, err := other.Put(t.Context(), state.Record{Key: "k"}, state.Always); err == nil || errors.Is(err, redis.ErrUncertain) {
+		t.Errorf("a key of another prefix: got error %v, want a certain one", err)
+	}
+}

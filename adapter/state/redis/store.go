@@ -28,7 +28,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store is a [state.Store] in Redis.
+// Store is a [state.Store] in Redis. A call whose context is cancelled while
+// Redis is silent returns at once where there is no cluster, and otherwise after
+// one timeout of the connection at most.
 type Store struct {
 	env     env.Env
 	logger  *slog.Logger
