@@ -125,7 +125,7 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 		return nil
 	}
 	var faces []*face
-	for _, shared := range b.addresses() {
+	for _, shared := range b.addresses() { //nolint:contextcheck // handlers have their requests' contexts
 		if err := add(shared[0].cfg.Listen, func(at net.Addr) http.Handler { return b.serving(at, shared) }); err != nil {
 			return listeners, err
 		}

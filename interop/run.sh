@@ -207,8 +207,8 @@ run_login() {
   start "$out/forwarded.log" "$BRIDGE" serve --listen "127.0.0.1:$port" --admin off --store memory: \
     --backend "demo-modern=${guard[demo-modern]}/mcp" --backend "demo-legacy=${guard[demo-legacy]}/mcp"
   wait_port "$port" "$out/forwarded.log"
-  login "$out/forwarded-sdk-demo-legacy.txt" sdk "$forwarded/legacy/demo-legacy" "${guard[demo-legacy]}" --session lost
   for name in demo-modern demo-legacy; do
+    login "$out/forwarded-sdk-$name.txt" sdk "$forwarded/legacy/$name" "${guard[$name]}" --session lost
     login "$out/forwarded-client-$name.txt" client "$forwarded/modern/$name" "${guard[$name]}"
   done
   stop_all

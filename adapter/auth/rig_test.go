@@ -30,18 +30,26 @@ func serve(t *testing.T, h http.Handler) *http.Client {
 	t.Helper()
 	client, l := transport.NewHTTPClient(nil), memnet.Listen()
 	l.Attach(client)
+	stop := serveOn(l, h)
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		stop()
+	})
+	return client
+}
+
+// serveOn serves on a listener until it is stopped.
+func serveOn(l *memnet.Listener, h http.Handler) (stop func()) {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = server.Serve(l)
 	}()
-	t.Cleanup(func() {
-		client.CloseIdleConnections()
+	return func() {
 		_ = server.Close()
 		<-done
-	})
-	return client
+	}
 }
 
 // rig is a verifier and its issuer, in fake time.

@@ -112,20 +112,20 @@ func (f *Face) proven(c *gin.Context, s *session) bool {
 	if err == nil {
 		return true
 	}
-	refused := edge.Refused(err)
-	if refused.Status == 0 {
+	if edge.Refused(err).Status == 0 {
 		f.Logger.WarnContext(c.Request.Context(), "credential not proven", "error", port.Reason(err))
 		edge.WriteError(c, http.StatusBadGateway, "", port.RPCError(err))
 		return false
 	}
-	f.challenge(c, refused, err)
+	f.challenge(c, err)
 	return false
 }
 
 // challenge passes on that a backend has refused the caller's credential (A-L17).
-func (f *Face) challenge(c *gin.Context, refused edge.Refusal, err error) {
+func (f *Face) challenge(c *gin.Context, err error) {
+	refused := edge.Refused(err)
 	refused.Challenge(c)
-	edge.WriteError(c, refused.Status, "", port.RPCError(err))
+	(&reply{f: f, c: c}).body(refused.Status, jsonrpc.AppendError(nil, "", port.RPCError(err)))
 }
 
 // refuseSession answers for a session that cannot be used.

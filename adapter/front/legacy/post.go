@@ -114,7 +114,7 @@ func (f *Face) refuseAnswer(c *gin.Context, s *session, err error) {
 		f.lose(s.key)
 		f.refuseSession(c, "", errUnknownSession)
 	case edge.Refused(err).Status != 0:
-		f.challenge(c, edge.Refused(err), err)
+		f.challenge(c, err)
 	case errors.As(err, &upstream), errors.As(err, &rpc):
 		f.Logger.WarnContext(c.Request.Context(), "answer not taken by the backend", "error", port.Reason(err))
 		edge.WriteError(c, http.StatusBadGateway, "", errUntaken)

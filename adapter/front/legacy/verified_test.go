@@ -24,7 +24,7 @@ func TestVerified(t *testing.T) {
 		if a := r.post(id, call("1", "tools/list"), "Authorization: Bearer b", "X-Verified: subject:alice"); a.status != 200 {
 			t.Errorf("a refreshed token: %d %s", a.status, a.body)
 		}
-		if caller := r.crossing.last().Caller; caller.Principal != "subject:alice" || caller.Authorization != "Bearer b" {
+		if caller := r.crossing.last().Caller; caller.Principal != "subject:alice" || !caller.Verified || caller.Authorization != "Bearer b" {
 			t.Errorf("caller %+v", caller)
 		}
 		unknown := r.post("nosuch", call("1", "tools/list"), "Authorization: Bearer a", "X-Verified: subject:bob")

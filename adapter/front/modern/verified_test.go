@@ -21,7 +21,7 @@ func TestVerified(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		for _, token := range []string{"a", "b"} {
 			r.do(ask("1", "tools/list", "", "Authorization: Bearer "+token, "X-Verified: subject:alice"))
-			if caller := r.crossing.last().Caller; caller.Principal != "subject:alice" || caller.Authorization != "Bearer "+token {
+			if caller := r.crossing.last().Caller; caller.Principal != "subject:alice" || !caller.Verified || caller.Authorization != "Bearer "+token {
 				t.Errorf("caller %+v", caller)
 			}
 		}
