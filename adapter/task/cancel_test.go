@@ -174,7 +174,7 @@ func TestCancelIsSticky(t *testing.T) {
 				w.Fatal(err)
 			}
 			w.now("t1", port.TaskCompleted)
-			w.asleep(24*hour - 2*second) // and it takes a second to stop
+			w.asleep(24*hour - second)
 			w.wantStatus(h, port.TaskCancelled)
 			w.wantGets(1)
 		})
