@@ -14,7 +14,7 @@ const (
 		"fills and loses them by itself, and hears by itself what is said there"
 	ownLook = "PROTOCOL §4.24, A-T21: each process that serves a client asks for itself about a task, " +
 		"at most once per poll interval"
-	ownTools = "PROTOCOL §5.1: a process learns by itself what a server has said of its tools and of what it wants " +
+	ownTools = "PROTOCOL §5.1: a process learns by itself what a server has said of itself, its tools and what it wants " +
 		"(one extra round trip), and this one says something else by then, or fails"
 	ownJitter = "the pauses of processes differ, and the conversation is between two of them"
 	heldThere = "B-P11, B-U11: a call that was parked, and the outcome of a round, are gone with their process: -32602"
@@ -41,6 +41,7 @@ var exceptions = map[string]exception{
 	"b-session-lost-400":          {ownSessions, []string{atRandom}},
 	"b-stream-idle-ends":          {ownSessions, []string{inTurn, atRandom, rolling}},
 	"b-task-pinned":               {ownSessions, []string{rolling}},
+	"A05-session-errors":          {ownTools, []string{inTurn, rolling}},
 	"A14-capability-insisted":     {ownTools, []string{rolling}},
 	"b-task-tools":                {ownTools, []string{inTurn, rolling}},
 	"older-2025-03-26":            {ownTools, []string{rolling}},

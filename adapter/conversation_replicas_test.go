@@ -46,7 +46,7 @@ func TestConversationsReplicas(t *testing.T) {
 					_, _ = seed.Write([]byte(c.Name()))
 					converse(t, c, text, &spread{
 						order: order, rolls: mode == rolling, excepted: exceptions[c.Name()].in(mode),
-						dice: rand.New(rand.NewPCG(7, seed.Sum64())), //nolint:gosec // a test's dice
+						dice: rand.New(rand.NewPCG(7, seed.Sum64())),
 					})
 				},
 			})

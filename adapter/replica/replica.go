@@ -73,7 +73,7 @@ var errStopped = errors.New("the bridge is shutting down")
 
 // New announces the process to the others. A store that cannot be reached is no reason
 // not to start: it is tried again until it can. Close must be called.
-func New(ctx context.Context, o Options) (*Replica, error) {
+func New(ctx context.Context, o Options) (*Replica, error) { //nolint:contextcheck // what is begun here outlives the call
 	id, err := env.NewID(o.Env)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ const probeBeats = 5
 func (r *Replica) stay(ctx context.Context, err error) {
 	for beat, failing := 1, false; ; beat++ {
 		if err != nil && !failing {
-			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
+			r.Logger.ErrorContext(ctx, "process not announced", "error", err)
 		}
 		pause := presenceBeat
 		if failing = err != nil; failing {

@@ -242,27 +242,6 @@ func TestPassGone(t *testing.T) {
 			}
 		})
 	})
-	t.Run("believed to live", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			p := newPair(t, 0, 0, echo)
-			if lives, err := p.first.Lives(t.Context(), p.second.ID()); err != nil || !lives {
-				t.Fatalf("%v, %v", lives, err)
-			}
-			go func() { _ = p.second.Close(context.WithoutCancel(t.Context())) }()
-			time.Sleep(900 * time.Millisecond) // it has just stopped
-			start := time.Now()
-			if began, err := p.first.Pass(httptest.NewRecorder(), request(t, "x"), []byte("x"), p.second.ID()); began || !errors.Is(err, replica.ErrGone) {
-				t.Errorf("%v, %v", began, err)
-			}
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("known after %v", took)
-			}
-			if n := p.calls.Load(); n != 0 {
-				t.Errorf("served %d times", n)
-			}
-		})
-	})
 	t.Run("died while serving", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
@@ -292,6 +271,30 @@ func TestPassGone(t *testing.T) {
 				t.Errorf("%v, %v, %q", began, err, w.Body)
 			}
 		})
+	})
+}
+
+// TestPassStopped: what is passed to a process that has just stopped, and is believed to
+// live, was not served.
+func TestPassStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); err != nil || !lives {
+			t.Fatalf("%v, %v", lives, err)
+		}
+		go func() { _ = p.second.Close(context.WithoutCancel(t.Context())) }()
+		time.Sleep(900 * time.Millisecond) // it has just stopped
+		start := time.Now()
+		if began, err := p.first.Pass(httptest.NewRecorder(), request(t, "x"), []byte("x"), p.second.ID()); began || !errors.Is(err, replica.ErrGone) {
+			t.Errorf("%v, %v", began, err)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("known after %v", took)
+		}
+		if n := p.calls.Load(); n != 0 {
+			t.Errorf("served %d times", n)
+		}
 	})
 }
 

@@ -468,7 +468,9 @@ func (w *world) close(m *task.Manager) {
 	if err := m.Close(ctx); err != nil {
 		w.Errorf("Close: %v", err)
 	}
-	_ = w.processes[m].Close(ctx) // one that has died says nothing
+	hurried, cancel := context.WithCancel(ctx)
+	cancel()
+	_ = w.processes[m].Close(hurried) // one that has died says nothing
 }
 
 func (w *world) told() []port.TaskStatus {
