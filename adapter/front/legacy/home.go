@@ -106,7 +106,7 @@ func (f *Face) place(c *gin.Context, s *session, p call) string {
 	case p.answers != "":
 		named = s.asker(p.answers)
 	case c.Request.Method == http.MethodGet:
-		named, _, _ = strings.Cut(c.GetHeader(headerLastEvent), nonceMark)
+		named = f.maker(s, c.GetHeader(headerLastEvent))
 	}
 	if named == "" || named == s.Home || named == f.Peers.ID() {
 		if named == "" {
@@ -126,8 +126,7 @@ func (f *Face) holds(c *gin.Context, s *session, p call) bool {
 	if p.answers != "" {
 		return s.asker(p.answers) == f.Peers.ID()
 	}
-	process, _, _ := strings.Cut(c.GetHeader(headerLastEvent), nonceMark)
-	return process == f.Peers.ID()
+	return f.maker(s, c.GetHeader(headerLastEvent)) == f.Peers.ID()
 }
 
 // claim makes this process the home of a session, unless it has another home by now

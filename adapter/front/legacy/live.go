@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -51,8 +51,26 @@ type live struct {
 	nextID int64 // the request id minted last
 }
 
-// nonceMark separates the process from what makes the ids of its streams unique.
-const nonceMark = "."
+// nonceMark ends the nonce in the id of a stream. A nonce is sealed: it tells any process
+// whose streams they are, and clients can neither read nor make one.
+const (
+	nonceMark    = "."
+	purposeNonce = "streams of a session"
+)
+
+// maker is the process that has the stream of an event, if that is of this very session;
+// else "".
+func (f *Face) maker(s *session, place string) string {
+	nonce, _, found := strings.Cut(place, nonceMark)
+	if !found || len(place) > maxPlaceSize {
+		return ""
+	}
+	process, err := f.Keys.Open(purposeNonce+" "+s.key, nonce)
+	if err != nil {
+		return ""
+	}
+	return string(process)
+}
 
 // maxInflight bounds the requests that a session has in flight, those included
 // that go on without their client (A-L18).
@@ -87,7 +105,7 @@ func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err e
 		l.use(f.Env.Now())
 		return l, false, nil
 	}
-	nonce, err := env.NewID(f.Env)
+	nonce, err := f.Keys.Seal(purposeNonce+" "+key, []byte(f.Peers.ID()))
 	if err != nil {
 		return nil, false, err
 	}
@@ -100,7 +118,7 @@ func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err e
 		return nil, false, errFull
 	}
 	l = &live{
-		f: f, address: address, principal: principal, nonce: f.Peers.ID() + nonceMark + nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
+		f: f, address: address, principal: principal, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
 		over: make(chan struct{}),
 	}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })

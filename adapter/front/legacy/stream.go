@@ -81,7 +81,7 @@ func (st *stream) hold() (release func()) {
 // process serves it. The lock is held.
 func (l *live) name() string {
 	l.named++
-	return l.nonce + "-" + strconv.FormatInt(l.named, 10)
+	return l.nonce + nonceMark + strconv.FormatInt(l.named, 10)
 }
 
 // tell fixes the id of a stream. The lock is held.
