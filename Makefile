@@ -4,12 +4,14 @@ GO          ?= go
 FUZZTIME    ?= 30s
 FUZZJOBS    ?= 1
 PARALLEL    ?= 2
+SOAKTIME    ?= 10m
+SOAKSTREAMS ?= 10000
 # Tools are pinned, and kept outside the tree.
 GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +77,9 @@ redis: ## run the tests of the Redis store on real servers (needs redis-server 7
 
 readme: ## run the commands of the README and compare what they print (needs bash, curl)
 	$(GO) run ./internal/readme/cmd README.md
+
+soak: build ## put the bridge under hostile load for SOAKTIME (10m), with SOAKSTREAMS (10000) idle streams (needs Linux)
+	ulimit -n $$(ulimit -Hn) && $(GO) run ./internal/soak/cmd -bin bin/taskbridge -for $(SOAKTIME) -streams $(SOAKSTREAMS)
 
 mutation: ## delete every single field mapping in turn: the tests must notice
 	$(GO) run ./internal/mutate/cmd -parallel $(PARALLEL) -allow internal/mutate/mapping.allow ./mapping

@@ -66,7 +66,7 @@ func (b *Bridge) backend(c *config.Backend) (*backend, error) {
 func (b *Bridge) modernBackend(be *backend, filter *leak.Filter) (*bridge.Backend, error) {
 	back := modern.New(modern.Options{
 		URL: be.target, HTTP: be.http, Env: b.env, Logger: b.logger, Filter: filter.Apply,
-		Limits: modern.Limits{Result: b.cfg.Limits.Result},
+		Limits: modern.Limits{Result: b.cfg.Limits.Result, Memory: b.budget},
 		Times:  modern.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal, Probe: b.cfg.Times.Probe},
 	})
 	b.stops = append(b.stops, back.CloseIdle)

@@ -14,6 +14,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/back/legacy/pool"
 	"github.com/taskbridge/taskbridge/adapter/bridge"
 	"github.com/taskbridge/taskbridge/adapter/config"
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/leak"
@@ -76,6 +77,7 @@ type Bridge struct {
 	listen func(ctx context.Context, network, address string) (net.Listener, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
+	budget *edge.Budget // of the bytes of messages
 	access access
 	store  state.Store
 	owned  bool // the store is closed with the bridge
@@ -99,6 +101,7 @@ type Bridge struct {
 // another process holds is [ErrLocked].
 func New(ctx context.Context, cfg *config.Config, o Options) (*Bridge, error) {
 	b := &Bridge{cfg: cfg, logger: o.Logger, env: o.Env, ready: o.Ready, listen: o.Listen, dial: o.Dial}
+	b.budget = edge.NewBudget(cfg.Limits.InflightBytes, max(cfg.Limits.Body, cfg.Limits.Result))
 	if b.logger == nil {
 		b.logger = slog.New(slog.DiscardHandler)
 	}
@@ -211,8 +214,10 @@ func (b *Bridge) buildLegacy(keys *seal.Keys, backends []*backend) error {
 		})},
 		Store: b.store, Peers: b.peers, Keys: keys, Env: b.env, Logger: b.logger, Prove: b.prover.Require,
 		Filter: leak.Legacy(b.logger).Apply, OwnEra: leak.LegacyOwn(b.logger).Apply,
+		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: legacy.Limits{
-			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Sessions: b.cfg.Limits.Sessions,
+			Body: b.cfg.Limits.Body, Kept: b.cfg.Limits.InflightBytes / keptShare, Sessions: b.cfg.Limits.Sessions,
+			Requests: maxRequests, RequestsPerAddress: maxRequestsOfOne,
 			SessionsPerAddress: b.cfg.Limits.SessionsPerAddress, StreamsPerSession: b.cfg.Limits.StreamsPerSession,
 		},
 		Times: legacy.Times{SessionIdle: b.cfg.Times.SessionIdle, ReplayWindow: b.cfg.Times.ReplayWindow},
@@ -233,8 +238,15 @@ const (
 	parkKeep   = time.Minute
 )
 
-// maxRequests bounds the requests that the modern face handles at a time.
-const maxRequests = 10000
+const (
+	// maxRequests bounds the requests that a face handles at a time, maxRequestsOfOne
+	// those of one caller.
+	maxRequests      = 10000
+	maxRequestsOfOne = 2000
+	// keptShare is the part of limits.inflight_bytes that the streams of sessions keep
+	// beside it, for clients that may come back.
+	keptShare = 4
+)
 
 // buildModern connects the parts behind the modern face.
 func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
@@ -272,8 +284,9 @@ func (b *Bridge) buildModern(keys *seal.Keys, backends []*backend) error {
 	b.modern = modern.New(modern.Options{
 		Crossing: &ownCredentials{eras, b.closed()}, Params: &ownParams{eras, b.closed()}, Peers: b.peers, Env: b.env, Logger: b.logger,
 		Filter: leak.Modern(b.logger).Apply, OwnEra: leak.ModernOwn(b.logger).Apply,
+		Budget: b.budget, Proxies: b.cfg.TrustedProxies,
 		Limits: modern.Limits{
-			Body: b.cfg.Limits.Body, InflightBytes: b.cfg.Limits.InflightBytes, Requests: maxRequests,
+			Body: b.cfg.Limits.Body, Requests: maxRequests, RequestsPerCaller: maxRequestsOfOne,
 			StreamsPerCaller: b.cfg.Limits.StreamsPerSession,
 		},
 	})

@@ -24,6 +24,8 @@ const frontURL = "http://127.0.0.1:8720/"
 type client struct {
 	events chan<- struct{}
 	http   *http.Client
+	// via returns what the next request is sent by; nil for http.
+	via func() *http.Client
 
 	mu        sync.Mutex
 	exchanges []*clientExchange
@@ -74,6 +76,10 @@ func newClient(listener *memnet.Listener, events chan<- struct{}) *client {
 
 // begin sends a request and reads its answer in the background.
 func (c *client) begin(name string, r *http.Request) *clientExchange {
+	by := c.http
+	if c.via != nil {
+		by = c.via()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &clientExchange{name: name, get: r.Method == http.MethodGet, cancel: cancel}
 	c.mu.Lock()
@@ -81,7 +87,7 @@ func (c *client) begin(name string, r *http.Request) *clientExchange {
 	c.mu.Unlock()
 	c.work.Go(func() {
 		defer cancel()
-		err := c.read(x, r.WithContext(ctx))
+		err := c.read(by, x, r.WithContext(ctx))
 		x.mu.Lock()
 		x.ended, x.broken = time.Now(), err
 		x.mu.Unlock()
@@ -97,8 +103,8 @@ func (c *client) happened() {
 	}
 }
 
-func (c *client) read(x *clientExchange, r *http.Request) error {
-	resp, err := c.http.Do(r)
+func (c *client) read(by *http.Client, x *clientExchange, r *http.Request) error {
+	resp, err := by.Do(r)
 	if err != nil {
 		return err
 	}
@@ -230,6 +236,13 @@ func (x *clientExchange) end() (ended bool, broken error) {
 	}
 	x.over = true
 	return true, x.broken
+}
+
+// ends is like end, and says nothing.
+func (x *clientExchange) ends() (ended bool, broken error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.messages) == 0 && !x.ended.IsZero(), x.broken
 }
 
 // hangUp drops the exchange.

@@ -20,9 +20,11 @@ type legacyServer struct {
 
 	mu       sync.Mutex
 	opened   int
+	reopened int
 	ids      []string          // of sessions, as given out
 	ended    []string          // of sessions that the bridge has ended
 	versions map[string]string // that were chosen, by session
+	like     map[string]string // the sessions that those of reopen stand for
 	breaches []string          // what the bridge has done wrong where nobody looked
 	// parting is set once the conversation is over: what is still open then is taken
 	// back without a word in the conversation.
@@ -32,7 +34,7 @@ type legacyServer struct {
 const cancelled = "notifications/cancelled"
 
 func newLegacyServer(s *setup, script *conversation.Script) *legacyServer {
-	l := &legacyServer{setup: s, shown: map[string]bool{}, versions: map[string]string{}}
+	l := &legacyServer{setup: s, shown: map[string]bool{}, versions: map[string]string{}, like: map[string]string{}}
 	for _, step := range script.Steps {
 		if step.Leg != conversation.BridgeToUpstream {
 			continue
@@ -102,6 +104,26 @@ func (l *legacyServer) open() string {
 	}
 	l.versions[id] = l.setup.version
 	return id
+}
+
+// reopen gives out the id of a session that another process opens, as the
+// conversation has shown it once.
+func (l *legacyServer) reopen(like string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reopened++
+	id := fmt.Sprintf("LR-%d", l.reopened)
+	l.ids = append(l.ids, id)
+	l.versions[id], l.like[id] = l.versions[like], like
+	return id
+}
+
+// standsFor returns the session of the conversation that one of reopen stands for.
+func (l *legacyServer) standsFor(id string) (like string, found bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	like, found = l.like[id]
+	return like, found
 }
 
 // said notes what the server says of a session where the conversation shows that.

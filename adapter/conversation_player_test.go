@@ -28,7 +28,8 @@ type player struct {
 	t        *testing.T
 	m        *conversation.Matcher
 	events   chan struct{}
-	bridge   *running
+	bridge   *fleet
+	spread   *spread // over several processes; nil for one
 	upstream *upstream
 	client   *client
 
@@ -44,20 +45,31 @@ func (p *player) play(t *testing.T) {
 	p.t = t
 	p.m = conversation.NewMatcher(macros, time.Now)
 	p.events = make(chan struct{}, 1)
-	front := memnet.Listen()
 	var server *legacyServer
 	if p.setup.cell.upstream == legacyEra {
 		server = newLegacyServer(&p.setup, p.script)
 	}
 	p.upstream = newUpstream(p.events, server)
+	if p.spread != nil {
+		p.upstream.shared = newRepeats(p.script, server)
+	}
+	front := memnet.Listen()
 	p.client = newClient(front, p.events)
+	p.bridge = &fleet{log: &record{}}
 	t.Cleanup(p.clear)
-	p.bridge = start(t, &p.setup, front, p.upstream)
+	p.launch(front)
 	if p.setup.session != "none" {
 		p.handshake()
 	}
 	for i := range p.script.Steps {
 		p.step = &p.script.Steps[i]
+		if p.upstream.shared != nil {
+			p.upstream.shared.at(i)
+		}
+		if s := p.spread; s != nil && s.before[i+1] != nil {
+			synctest.Wait()
+			s.before[i+1](p)
+		}
 		p.play1()
 	}
 	p.step = nil
@@ -104,6 +116,10 @@ func (p *player) fail(format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	for _, n := range p.news() {
 		what += "\nnot expected yet: " + n.what
+	}
+	if s := p.spread; s != nil && s.excepted != "" {
+		s.failed = what
+		p.t.SkipNow()
 	}
 	for _, line := range p.bridge.log.lines("") {
 		what += "\nlog: " + line
@@ -181,8 +197,9 @@ func (p *player) ask(name string, message wire.Value, method string, result wire
 				return true
 			}
 			p.upstream.take(a, wire.Value(`"`+name+`"`))
-			answer := `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"result":` + string(result) + `}`
-			a.send(reply{body: answer, last: true})
+			answer := reply{body: `{"jsonrpc":"2.0","id":` + string(wire.Value(a.body).Get("id")) + `,"result":` + string(result) + `}`, last: true}
+			p.upstream.shared.remember(a, answer)
+			a.send(answer)
 		}
 		return x.answered()
 	})
@@ -256,9 +273,7 @@ func (p *player) clear() {
 		x.cancel()
 	}
 	p.upstream.down()
-	if p.bridge != nil {
-		_ = p.bridge.drained()
-	}
+	_ = p.bridge.drained()
 	p.client.http.CloseIdleConnections()
 	p.client.work.Wait()
 	p.upstream.served.Wait()

@@ -190,13 +190,18 @@ func (s *setup) initialize() wire.Value {
 		`","capabilities":` + s.client + `,"clientInfo":{"name":"orbit","version":"3.1.0"}}}`
 }
 
-// configuration is that of the command with a store in memory.
-func (s *setup) configuration() (*config.Config, error) {
+// configuration is that of the command with a store in memory. Processes that share
+// one have the same secrets.
+func (s *setup) configuration(shared bool) (*config.Config, error) {
+	set := s.set
+	if shared {
+		set = append([]string{"secrets=[a secret of all processes]"}, set...)
+	}
 	store, admin := "memory:", "off"
 	return config.Load(config.Inputs{
 		Flags: config.Flags{
 			Backends: []string{"quarry=http://quarry.test/mcp", "basalt=http://basalt.test/mcp"},
-			Store:    &store, Admin: &admin, Set: s.set,
+			Store:    &store, Admin: &admin, Set: set,
 		},
 		LookupEnv: func(name string) (string, bool) {
 			value, found := s.env[name]
@@ -205,14 +210,15 @@ func (s *setup) configuration() (*config.Config, error) {
 	})
 }
 
-// seeded is the clock of the bubble and randomness that is the same in every run.
+// seeded is the clock of the bubble and randomness that is the same in every run, and
+// another for each process.
 type seeded struct {
 	env.Env
 	random *lockedRandom
 }
 
-func newSeeded() seeded {
-	return seeded{env.System(), &lockedRandom{source: rand.NewChaCha8([32]byte{1})}}
+func newSeeded(n int) seeded {
+	return seeded{env.System(), &lockedRandom{source: rand.NewChaCha8([32]byte{1, byte(n)})}}
 }
 
 // Random implements [env.Env].

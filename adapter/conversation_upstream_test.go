@@ -19,18 +19,23 @@ import (
 type upstream struct {
 	events chan<- struct{} // told of everything that happens
 	legacy *legacyServer   // what a legacy one does by itself; nil for a modern one
+	shared *repeats        // what it says again to other processes; nil if there are none
 
 	mu       sync.Mutex
 	listener *memnet.Listener
 	server   *http.Server
 	served   sync.WaitGroup
-	arrived  []*arrival // what no step has expected yet
-	open     []*arrival // what some step has
+	nodes    map[string]int // processes of the bridge, by the address of a connection
+	conns    map[int][]net.Conn
+	lost     map[int]bool // processes that have died
+	arrived  []*arrival   // what no step has expected yet
+	open     []*arrival   // what some step has
 }
 
 // arrival is a request of the bridge.
 type arrival struct {
 	id      wire.Value // as the conversation spells it, once a step has expected it
+	node    int        // the process of the bridge
 	http    string     // the method of HTTP
 	host    string
 	header  http.Header
@@ -53,7 +58,7 @@ type reply struct {
 }
 
 func newUpstream(events chan<- struct{}, legacy *legacyServer) *upstream {
-	u := &upstream{events: events, legacy: legacy}
+	u := &upstream{events: events, legacy: legacy, nodes: map[string]int{}, conns: map[int][]net.Conn{}, lost: map[int]bool{}}
 	u.up()
 	return u
 }
@@ -78,11 +83,35 @@ func (u *upstream) down() {
 	_ = server.Close()
 }
 
-func (u *upstream) dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dialer returns what connects a process of the bridge.
+func (u *upstream) dialer(node int) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		u.mu.Lock()
+		listener, lost := u.listener, u.lost[node]
+		u.mu.Unlock()
+		if lost {
+			return nil, net.ErrClosed
+		}
+		conn, err := listener.Dial(ctx, network, address)
+		if err == nil {
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.nodes[conn.LocalAddr().String()] = node
+			u.conns[node] = append(u.conns[node], conn)
+		}
+		return conn, err
+	}
+}
+
+// cut breaks the connections of a process that has died.
+func (u *upstream) cut(node int) {
 	u.mu.Lock()
-	listener := u.listener
+	u.lost[node] = true
+	all := u.conns[node]
 	u.mu.Unlock()
-	return listener.Dial(ctx, network, address)
+	for _, c := range all {
+		_ = c.Close()
+	}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -92,8 +121,11 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the bridge has dropped it before it was sent
 	}
 	r.Header.Set("Host", r.Host) // net/http keeps it apart
+	u.mu.Lock()
+	node := u.nodes[r.RemoteAddr]
+	u.mu.Unlock()
 	a := &arrival{
-		http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),
+		node: node, http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),
 		replies: make(chan reply), done: make(chan struct{}),
 	}
 	defer func() {
@@ -132,6 +164,9 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if !auto && u.shared != nil {
+		first, auto = u.shared.serve(a, u.arrived)
+	}
 	if !auto {
 		u.arrived = append(u.arrived, a)
 		return first, false
@@ -144,12 +179,16 @@ func (u *upstream) arrive(a *arrival) (first reply, auto bool) {
 }
 
 // session names the session that a request of the bridge belongs to. Those that
-// open one are of a session each.
+// open one are of a session each; at a server without sessions, those of a process
+// belong together.
 func (u *upstream) session(a *arrival) string {
 	if a.method() == wire.MethodInitialize {
 		return fmt.Sprintf("opened by %p", a)
 	}
-	return a.host + " " + a.header.Get("Mcp-Session-Id")
+	if session := a.header.Get("Mcp-Session-Id"); session != "" {
+		return a.host + " " + session
+	}
+	return fmt.Sprint(a.host, " of ", a.node)
 }
 
 func (u *upstream) happened() {
@@ -240,6 +279,42 @@ func (u *upstream) waiting() []*arrival {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return append([]*arrival(nil), u.arrived...)
+}
+
+// tellOthers says something in every session but that of an exchange, as servers tell
+// of a change: each process has a session.
+func (u *upstream) tellOthers(but *arrival, what reply) {
+	u.mu.Lock()
+	newest := map[string]*arrival{u.session(but): nil}
+	for i := len(u.open) - 1; i >= 0; i-- {
+		a := u.open[i]
+		if _, told := newest[u.session(a)]; a.http == http.MethodGet && !told {
+			newest[u.session(a)] = a
+		}
+	}
+	u.mu.Unlock()
+	for _, a := range newest {
+		if a != nil {
+			_ = a.send(what) // or it has ended
+		}
+	}
+}
+
+// busy reports whether a request of the bridge has no answer yet, beside the streams
+// that stand by themselves.
+func (u *upstream) busy() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range append(u.open, u.arrived...) {
+		select {
+		case <-a.done:
+		default:
+			if !a.auto {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // take marks a request as expected, under this id.

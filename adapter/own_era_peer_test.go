@@ -26,6 +26,7 @@ type eraCell struct {
 	dir   string
 	set   []string // configuration keys, from the next beginning on
 	logs  string   // what errors may be logged of
+	store *tapped  // that other processes use as well; nil for one of its own
 	back  *memnet.Listener
 	front *memnet.Listener
 	http  *http.Client
@@ -53,6 +54,9 @@ func cellOf(t *testing.T, server http.Handler, test func(c *eraCell)) {
 			}
 			_ = hs.Close()
 			<-served
+			if c.store != nil {
+				_ = c.store.Close()
+			}
 			for _, line := range c.log.lines("level=ERROR") {
 				if c.logs == "" || !strings.Contains(line, c.logs) {
 					t.Errorf("log: %s", line)
@@ -77,10 +81,14 @@ func (c *eraCell) begin() {
 	front, ready := memnet.Listen(), make(chan struct{})
 	c.front, c.http = front, &http.Client{Transport: &http.Transport{}}
 	front.Attach(c.http)
-	bridge, err := adapter.New(c.t.Context(), cfg, adapter.Options{
+	options := adapter.Options{
 		Logger: slog.New(slog.NewTextHandler(c.log, nil)), Dial: c.back.Dial, Ready: func(adapter.Ready) { close(ready) },
 		Listen: func(context.Context, string, string) (net.Listener, error) { return front, nil },
-	})
+	}
+	if c.store != nil {
+		options.Store = c.store
+	}
+	bridge, err := adapter.New(c.t.Context(), cfg, options)
 	if err != nil {
 		c.t.Fatal(err)
 	}

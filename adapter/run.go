@@ -66,10 +66,19 @@ func (b *Bridge) Run(ctx context.Context) error {
 // idleTimeout ends a connection on which a client asks nothing more.
 const idleTimeout = 2 * time.Minute
 
+// pingAfter bounds the silence of an HTTP/2 connection, the answer to a ping, and a
+// write to one.
+const pingAfter = 30 * time.Second
+
 // server returns a server that logs where everything else does.
 func (b *Bridge) server(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout, IdleTimeout: idleTimeout,
+		Handler: b.outermost(handler), ReadHeaderTimeout: b.cfg.Limits.HeaderTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaders, ConnContext: meet,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: h2Streams, MaxReceiveBufferPerConnection: h2Buffer, MaxReceiveBufferPerStream: h2Buffer,
+			SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: pingAfter,
+		},
 		ErrorLog: slog.NewLogLogger(b.logger.Handler(), slog.LevelWarn),
 	}
 }
@@ -116,24 +125,25 @@ func (b *Bridge) open(ctx context.Context) (listeners []listener, err error) {
 			}
 		}
 	}()
-	add := func(address string, handler func(net.Addr) http.Handler) error {
+	add := func(address string, doors *doors, handler func(net.Addr) http.Handler) error {
 		l, err := b.listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrListen, err)
 		}
-		listeners = append(listeners, listener{l, handler(l.Addr())})
+		listeners = append(listeners, listener{door{l, doors}, handler(l.Addr())})
 		return nil
 	}
 	var faces []*face
-	for _, shared := range b.addresses() {
-		if err := add(shared[0].cfg.Listen, func(at net.Addr) http.Handler { return b.serving(at, shared) }); err != nil {
+	clients := b.clientDoors()
+	for _, shared := range b.addresses() { //nolint:contextcheck // handlers have their requests' contexts
+		if err := add(shared[0].cfg.Listen, clients, func(at net.Addr) http.Handler { return b.serving(at, shared) }); err != nil {
 			return listeners, err
 		}
 		faces = append(faces, shared...)
 	}
 	b.servePeers(faces)
 	if !b.cfg.Admin.Off {
-		if err := add(b.cfg.Admin.Listen, func(net.Addr) http.Handler { return b.admin() }); err != nil {
+		if err := add(b.cfg.Admin.Listen, b.adminDoors(), func(net.Addr) http.Handler { return b.admin() }); err != nil {
 			return listeners, err
 		}
 	}

@@ -45,7 +45,7 @@ func (b *Bridge) passLegacy(keys *seal.Keys, backends []*backend) (*bridge.PassL
 	for i, be := range backends {
 		back := legacy.New(legacy.Options{
 			URL: be.target, HTTP: be.http, Env: b.env, Logger: b.logger, Filter: leak.LegacyOwn(b.logger).Apply,
-			Limits: transport.Limits{Result: b.cfg.Limits.Result},
+			Limits: transport.Limits{Result: b.cfg.Limits.Result, Memory: b.budget},
 			Times:  legacy.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal},
 		})
 		b.stops = append(b.stops, back.CloseIdle)

@@ -44,7 +44,7 @@ type sessions struct {
 func (b *Bridge) legacyBackend(be *backend, hear func(bridge.Heard)) *bridge.LegacyBackend {
 	back := legacy.New(legacy.Options{
 		URL: be.target, HTTP: be.http, Env: b.env, Logger: b.logger, Filter: leak.Legacy(b.logger).Apply,
-		Limits: transport.Limits{Result: b.cfg.Limits.Result},
+		Limits: transport.Limits{Result: b.cfg.Limits.Result, Memory: b.budget},
 		Times:  legacy.Times{Idle: b.cfg.Times.CallIdle, Total: b.cfg.Times.CallTotal},
 	})
 	s := &sessions{be: be, env: b.env, hear: hear, hearers: make(map[*pool.Lease]func(jsonrpc.Message))}

@@ -58,6 +58,7 @@ func (s *session) Session() port.Session {
 }
 func (s *session) Place() bridge.Place          { return bridge.Place{Ticket: s.Ticket()} }
 func (s *session) Linger()                      {}
+func (s *session) Leave()                       {}
 func (s *session) Pin() func()                  { return func() {} }
 func (s *session) Hear(h func(jsonrpc.Message)) { s.hear = h }
 func (s *session) note(what string)             { s.mu.Lock(); defer s.mu.Unlock(); s.said = append(s.said, what) }

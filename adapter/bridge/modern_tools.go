@@ -2,11 +2,13 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/ext2026"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/mapping"
 )
@@ -74,7 +76,13 @@ func (m *Modern) prepare(ctx context.Context, b *Backend, caller port.Caller, to
 	if m.catalogue.known(keyOf(b, caller), tool) {
 		return
 	}
+	// A call waits for all of this, and has a ceiling of its own.
+	ctx, cancel := env.WithTimeout(ctx, m.env, walkTime, errWalkTime)
+	defer cancel()
 	about, err := m.discover(ctx, b, caller)
+	if err != nil && errors.Is(context.Cause(ctx), errWalkTime) {
+		m.catalogue.pause(m.catalogue.walkKey(keyOf(b, caller)), walkPause)
+	}
 	if err != nil || !about.Capabilities.Declares("tools") {
 		return
 	}

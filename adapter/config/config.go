@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -19,6 +20,9 @@ type Config struct {
 	// AllowedHosts are the names a Host header may carry, lower case, without
 	// port; an IPv6 address stands in brackets. Never empty.
 	AllowedHosts []string
+	// TrustedProxies are the networks of the reverse proxies in front of the bridge,
+	// which are believed about the addresses of clients. Empty for none.
+	TrustedProxies []netip.Prefix
 	// Faces are the two eras spoken to clients.
 	Faces Faces
 	// Store says where state is kept.
@@ -138,6 +142,9 @@ type Limits struct {
 	SessionsPerAddress int
 	// StreamsPerSession is how many event streams one session may hold open.
 	StreamsPerSession int
+	// Connections counts those of clients, ConnectionsPerAddress those of one client
+	// address.
+	Connections, ConnectionsPerAddress int
 	// HeaderTimeout is how long a client may take to send its request headers.
 	HeaderTimeout time.Duration
 }

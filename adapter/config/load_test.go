@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -116,7 +117,8 @@ func defaults() config.Config {
 		Store: config.Store{Kind: config.StoreEmbedded, Path: "/home/u/.local/state/taskbridge/taskbridge.db"},
 		Limits: config.Limits{
 			Body: 4 << 20, Result: 32 << 20, InflightBytes: 1 << 30,
-			Sessions: 10000, SessionsPerAddress: 200, StreamsPerSession: 8, HeaderTimeout: 10 * time.Second,
+			Sessions: 10000, SessionsPerAddress: 200, StreamsPerSession: 8,
+			Connections: 20000, ConnectionsPerAddress: 2000, HeaderTimeout: 10 * time.Second,
 		},
 		Times: config.Times{
 			SessionIdle: time.Hour, CallIdle: 5 * time.Minute, CallTotal: time.Hour,
@@ -188,7 +190,7 @@ func TestEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(fullConfig(t, dir), got); diff != "" {
+	if diff := cmp.Diff(fullConfig(t, dir), got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
 	}
 	if err := config.Check(file, env); err != nil {
@@ -218,6 +220,9 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 		TLS:          &config.TLS{CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem")},
 		Admin:        config.Admin{Listen: "10.0.0.1:9001", Token: "let me in"},
 		AllowedHosts: []string{"bridge.example", "[::1]", "10.0.0.1"},
+		TrustedProxies: []netip.Prefix{
+			netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8"),
+		},
 		Faces: config.Faces{
 			Legacy: config.Face{Listen: "[::1]:9002", AllowedOrigins: []string{"https://app.example", "http://localhost:3000"}},
 			Modern: config.Face{Off: true, Listen: "0.0.0.0:9000"},
@@ -230,7 +235,8 @@ func fullConfig(t *testing.T, dir string) *config.Config {
 		},
 		Limits: config.Limits{
 			Body: 1 << 20, Result: 64_000_000, InflightBytes: 2 << 30,
-			Sessions: 5, SessionsPerAddress: 4, StreamsPerSession: 3, HeaderTimeout: 2 * time.Second,
+			Sessions: 5, SessionsPerAddress: 4, StreamsPerSession: 3,
+			Connections: 7, ConnectionsPerAddress: 6, HeaderTimeout: 2 * time.Second,
 		},
 		Times: config.Times{
 			SessionIdle: 2 * time.Hour, CallIdle: 6 * time.Minute, CallTotal: 3 * time.Hour,

@@ -153,6 +153,14 @@ var edgeCases = []struct {
 		`bridge.yaml:3: admin.listen: want host:port or off, got "127.0.0.1:http"`,
 		`bridge.yaml:4: faces.legacy.listen: want host:port such as 127.0.0.1:8720 or [::1]:8720, got "::1:80"`,
 	}},
+	{"proxies", one + "trusted_proxies: [10.0.0.0/8, proxy.example, 10.0.0.0/33, '', '*', 'fe80::1%eth0', '::ffff:10.0.0.0/104']\n", []string{
+		`bridge.yaml:2: trusted_proxies[1]: want an address or a network such as 10.0.0.0/8, got "proxy.example"`,
+		`bridge.yaml:2: trusted_proxies[2]: want an address or a network such as 10.0.0.0/8, got "10.0.0.0/33"`,
+		"bridge.yaml:2: trusted_proxies[3]: want an address or a network such as 10.0.0.0/8",
+		`bridge.yaml:2: trusted_proxies[4]: want an address or a network such as 10.0.0.0/8, got "*"`,
+		`bridge.yaml:2: trusted_proxies[5]: want an address or a network such as 10.0.0.0/8, got "fe80::1%eth0"`,
+		`bridge.yaml:2: trusted_proxies[6]: want an address or a network such as 10.0.0.0/8, got "::ffff:10.0.0.0/104"`,
+	}},
 	{"hosts", one + "allowed_hosts: [a.example, 'b.example:80', '*', http://c.example, '']\n", []string{
 		`bridge.yaml:2: allowed_hosts[1]: want a host name or address without a port, such as bridge.example or [::1], got "b.example:80"`,
 		`bridge.yaml:2: allowed_hosts[2]: want a host name or address without a port, such as bridge.example or [::1], got "*"`,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -50,6 +51,19 @@ var fileName = scalar[string]{
 	want: "a file name",
 	parse: func(s, dir string) (string, error) {
 		return inDir(s, dir), orShape(s != "")
+	},
+	desc: text.desc,
+}
+
+var network = scalar[netip.Prefix]{
+	want: "an address or a network such as 10.0.0.0/8",
+	parse: func(s, _ string) (netip.Prefix, error) {
+		if addr, err := netip.ParseAddr(s); err == nil {
+			addr = addr.Unmap()
+			return netip.PrefixFrom(addr, addr.BitLen()), orShape(addr.Zone() == "")
+		}
+		net, err := netip.ParsePrefix(s)
+		return net.Masked(), orShape(err == nil && !net.Addr().Is4In6())
 	},
 	desc: text.desc,
 }

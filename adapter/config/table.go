@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"time"
 )
@@ -25,6 +26,8 @@ var table = object[Config]{
 	key("allowed_hosts", func(c *Config) *[]string { return &c.AllowedHosts }, list[string]{item: hostName, least: 1},
 		`[localhost, 127.0.0.1, "[::1]"]`,
 		"Names that a Host header may carry. A listener off loopback needs its own list."),
+	key("trusted_proxies", func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }, list[netip.Prefix]{item: network}, "",
+		"Networks of the reverse proxies in front of the bridge, whose X-Forwarded-For says which address limits count. Nobody else's does."),
 	key("faces", func(c *Config) *Faces { return &c.Faces }, object[Faces]{
 		key("legacy", func(f *Faces) *Face { return &f.Legacy }, faceShape, "", "The 2025-11-25 face, at /legacy/{backend}."),
 		key("modern", func(f *Faces) *Face { return &f.Modern }, faceShape, "", "The 2026-07-28 face, at /modern/{backend}."),
@@ -74,6 +77,10 @@ var limitsShape = object[Limits]{
 		"Legacy sessions of one client address."),
 	key("streams_per_session", func(l *Limits) *int { return &l.StreamsPerSession }, count(1, 10_000), "8",
 		"Event streams of one session."),
+	key("connections", func(l *Limits) *int { return &l.Connections }, count(1, 10_000_000), "20000",
+		"Connections of clients; at most three quarters of the files that the process may open."),
+	key("connections_per_address", func(l *Limits) *int { return &l.ConnectionsPerAddress }, count(1, 10_000_000), "2000",
+		"Connections of one client address. Those of trusted proxies count among all only."),
 	key("header_timeout", func(l *Limits) *time.Duration { return &l.HeaderTimeout }, duration(time.Millisecond), "10s",
 		"How long a client may take to send its headers."),
 }

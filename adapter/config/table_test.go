@@ -20,6 +20,7 @@ var other = map[string]string{
 	"auth.public_url": "https://bridge.example", "auth.authorization_servers": "https://id.example",
 	"limits.body": "1", "limits.result": "1", "limits.inflight_bytes": "2GiB", "limits.sessions": "1",
 	"limits.sessions_per_address": "1", "limits.streams_per_session": "1", "limits.header_timeout": "1s",
+	"limits.connections": "1", "limits.connections_per_address": "1", "trusted_proxies": "10.0.0.1",
 	"times.session_idle": "1s", "times.call_idle": "1s", "times.call_total": "2h", "times.park": "1s", "times.answer": "1s",
 	"times.replay_window": "1s", "times.poll_floor": "1s", "times.hosted_poll": "2s", "times.min_ttl": "1s", "times.max_ttl": "25h",
 	"times.list_retention": "1s", "times.probe": "1s", "times.reprobe": "1s", "times.drain": "1s",

@@ -52,8 +52,9 @@ type Tasks interface {
 	// Verify returns nil for the handle of a task that the caller may see.
 	Verify(backend string, caller port.Caller, handle string) error
 	// Watch has tell called with a whole notification for every change of the task
-	// from now on, one at a time, until the task is over or ctx ends.
-	Watch(ctx context.Context, backend string, caller port.Caller, handle string, subscription jsonrpc.ID, tell func(notification []byte))
+	// from now on, one at a time, until the task is over or ctx ends. What tell does
+	// not take is told again in a while, as it is then.
+	Watch(ctx context.Context, backend string, caller port.Caller, handle string, subscription jsonrpc.ID, tell func(notification []byte) (taken bool))
 }
 
 // Lease is the use of a session.

@@ -3,7 +3,8 @@ package listen
 import "github.com/taskbridge/taskbridge/adapter/port"
 
 // What is kept for a client that reads slowly is bounded: beyond these, a change
-// counts as one of the whole resource or list, of which nothing else is known.
+// counts as one of the whole resource or list, of which nothing else is known, and a task
+// is looked at again later.
 const (
 	// maxParts is how many changes are kept with those of parts of resources.
 	maxParts = 256
@@ -26,7 +27,7 @@ type item struct {
 }
 
 // size is how many bytes an item keeps, about.
-func (i *item) size() int { return len(i.notice.Key) + len(i.notice.Message.Params) }
+func (i *item) size() int { return len(i.notice.Key) + len(i.notice.Message.Params) + len(i.told) }
 
 func (b *inbox) put(key string, i item) {
 	if b.items == nil {
@@ -78,6 +79,17 @@ func (l *listener) offer(n port.Notice) {
 		return
 	}
 	l.put(n.Key, i)
+}
+
+// tell keeps what is to be told of a task, in place of what was, and reports false when
+// there is no room: a task can be looked at again. The hub's lock is held.
+func (l *listener) tell(key string, i item) (taken bool) {
+	waiting := l.inbox.items[key]
+	if others := l.inbox.size - waiting.size(); others > 0 && others+i.size() > maxKept {
+		return false
+	}
+	l.put(key, i)
+	return true
 }
 
 // put keeps an item and wakes the listener; the hub's lock is held.

@@ -170,7 +170,8 @@ type tasks struct {
 	t       *testing.T
 	mu      sync.Mutex
 	watched []string
-	tell    func([]byte)
+	tell    func([]byte) bool
+	tells   map[string]func([]byte) bool
 	ended   int
 }
 
@@ -184,10 +185,14 @@ func (s *tasks) Verify(backend string, _ port.Caller, handle string) error {
 	return nil
 }
 
-func (s *tasks) Watch(ctx context.Context, _ string, _ port.Caller, handle string, id jsonrpc.ID, tell func([]byte)) {
+func (s *tasks) Watch(ctx context.Context, _ string, _ port.Caller, handle string, id jsonrpc.ID, tell func([]byte) bool) {
 	s.mu.Lock()
 	s.watched = append(s.watched, string(id)+" "+handle)
 	s.tell = tell
+	if s.tells == nil {
+		s.tells = make(map[string]func([]byte) bool)
+	}
+	s.tells[handle] = tell
 	s.mu.Unlock()
 	<-ctx.Done()
 	s.mu.Lock()
@@ -251,6 +256,45 @@ func TestTasks(t *testing.T) {
 			w.session("s", everything)
 			c := w.listen("1", port.ChangeFilter{TaskIDs: []string{"h.LT1"}})
 			c.want("1 ack false false false [] []")
+			c.leave()
+		})
+	})
+}
+
+// TestSlowTasks: what is kept of tasks for a client that reads slowly is bounded.
+func TestSlowTasks(t *testing.T) {
+	t.Run("a client that reads slowly: what there is no room for is not taken", func(t *testing.T) {
+		script := &tasks{t: t}
+		bubble(t, script, func(w *world) {
+			w.session("s", everything)
+			c := w.listen("1", port.ChangeFilter{TaskIDs: []string{"h.LT1", "h.LT2", "h.LT3"}})
+			c.got()
+			c.stuck = make(chan struct{})
+			script.tell([]byte("stuck"))
+			synctest.Wait()
+			large := []byte(strings.Repeat("x", 900<<10))
+			for i, step := range []struct {
+				handle string
+				note   []byte
+				taken  bool
+			}{
+				{"h.LT1", []byte(strings.Repeat("x", 3<<20)), true}, // alone, whatever its size
+				{"h.LT2", []byte("small"), false},
+				{"h.LT1", large, true}, // in place of the one before
+				{"h.LT2", []byte("small"), true},
+				{"h.LT3", large, false},
+				{"h.LT2", large, false},
+			} {
+				if got := script.tells[step.handle](step.note); got != step.taken {
+					t.Errorf("step %d: taken %v", i, got)
+				}
+			}
+			close(c.stuck)
+			c.want("stuck", string(large), "small")
+			if !script.tells["h.LT3"]([]byte("later")) {
+				t.Error("not taken when there is room again")
+			}
+			c.want("later")
 			c.leave()
 		})
 	})

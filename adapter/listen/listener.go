@@ -147,10 +147,10 @@ func (l *listener) verify() {
 func (l *listener) watch(ctx context.Context) {
 	for _, handle := range l.tasks {
 		l.work.Go(func() {
-			l.h.Tasks.Watch(ctx, l.r.Backend, l.r.Caller, handle, l.r.ID, func(notification []byte) {
+			l.h.Tasks.Watch(ctx, l.r.Backend, l.r.Caller, handle, l.r.ID, func(notification []byte) (taken bool) {
 				l.h.mu.Lock()
 				defer l.h.mu.Unlock()
-				l.put("task "+handle, item{told: notification})
+				return l.tell("task "+handle, item{told: notification})
 			})
 		})
 	}

@@ -7,14 +7,13 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/flight"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/sized"
 )
 
 // Round is a request that has ended at the backend and can be made again, once its
@@ -35,8 +34,10 @@ const (
 	roundVersion = 1
 	// roundTime is how long a client may take.
 	roundTime = time.Hour
-	// outcomes is how many ends of rounds are kept at a time.
-	outcomes = 1024
+	// outcomes is how many ends of rounds are kept at a time, outcomeBytes how much of
+	// them.
+	outcomes     = 1024
+	outcomeBytes = 64 << 20
 )
 
 // Rounds makes requests again, each round once. It is safe for concurrent use.
@@ -49,7 +50,7 @@ type Rounds struct {
 
 	running flight.Group[string, port.Outcome]
 	mu      sync.Mutex
-	ended   *lru.Cache[string, ended]
+	ended   *sized.Cache[string, ended]
 }
 
 type ended struct {
@@ -60,7 +61,7 @@ type ended struct {
 // NewRounds returns the rounds of a process whose spent states are kept in store. Keep
 // is how long an outcome is, for a client that repeats itself.
 func NewRounds(store state.Store, e env.Env, keys *seal.Keys, process string, keep time.Duration) (*Rounds, error) {
-	cache, err := lru.New[string, ended](outcomes)
+	cache, err := sized.New[string](outcomes, outcomeBytes, func(e ended) int { return len(e.out.Result) })
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ type LentSession interface {
 	// Pin keeps the session at the backend beyond its use here (B-U5). Unpin ends
 	// that; it may be called again.
 	Pin() (unpin func())
+	// Leave says that something lives on in the session that is not looked after here
+	// any more: the session may be let go, but not ended at the backend.
+	Leave()
 	// Release gives the session back.
 	Release()
 }

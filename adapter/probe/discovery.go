@@ -7,18 +7,19 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/taskbridge/taskbridge/ext2026"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/flight"
+	"github.com/taskbridge/taskbridge/internal/sized"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/mapping"
 )
 
 const (
-	// discoveries is how many credentials' answers are kept.
-	discoveries = 1024
+	// discoveries is how many credentials' answers are kept, discoveryBytes how much of
+	// them.
+	discoveries    = 1024
+	discoveryBytes = 16 << 20
 	// maxKept bounds what a server may ask for.
 	maxKept = 24 * time.Hour
 )
@@ -31,7 +32,7 @@ type Discovery struct {
 	flight flight.Group[discoveryKey, ext2026.DiscoverResult]
 
 	mu      sync.Mutex
-	answers *lru.Cache[credential, discovery]
+	answers *sized.Cache[credential, discovery]
 	public  discovery
 	// cleared counts the calls of Clear: what was asked before one is not kept
 	// after it.
@@ -54,7 +55,7 @@ type discovery struct {
 
 // NewDiscovery returns a cache for one backend.
 func NewDiscovery(e env.Env) (*Discovery, error) {
-	answers, err := lru.New[credential, discovery](discoveries)
+	answers, err := sized.New[credential](discoveries, discoveryBytes, func(d discovery) int { return len(d.result.Raw()) })
 	if err != nil {
 		return nil, err
 	}

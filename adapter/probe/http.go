@@ -34,6 +34,10 @@ type Options struct {
 
 const defaultTimeout = 5 * time.Second
 
+// maxVerdict is the largest answer to a probe, in bytes. Who says more of itself may be
+// anything.
+const maxVerdict = 4 << 20
+
 // ErrTimeout is the cause when a server did not answer a probe in time.
 var ErrTimeout error = &port.CauseError{Text: "no answer to the probe in time", Public: port.TimedOut}
 
@@ -65,7 +69,8 @@ func HTTP(ctx context.Context, o Options) (Verdict, error) {
 	back := modern.New(modern.Options{
 		URL: o.URL, HTTP: o.HTTP, Env: o.Env,
 		// The context is the one deadline.
-		Times: modern.Times{Idle: 2 * o.Timeout, Total: 2 * o.Timeout},
+		Times:  modern.Times{Idle: 2 * o.Timeout, Total: 2 * o.Timeout},
+		Limits: modern.Limits{Result: maxVerdict},
 	})
 	call := port.Call{
 		Method: ext2026.MethodServerDiscover, Params: envelope, Headers: o.Headers, Authorization: o.Authorization,

@@ -42,6 +42,8 @@ type waiter struct {
 
 // backend is a server with sessions and scripted tasks.
 type backend struct {
+	unheeding bool // it takes no refusal
+
 	mu      sync.Mutex
 	about   wire.Value
 	jobs    map[string]*job
@@ -234,6 +236,13 @@ func (s *session) Respond(ctx context.Context, response []byte) error {
 	}
 	if msg.Error != nil {
 		b.note("refused %s %d", msg.ID, msg.Error.Code)
+		b.mu.Lock()
+		deaf := b.unheeding
+		b.mu.Unlock()
+		if deaf {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
 		return nil
 	}
 	b.note("answered %s %s%s", msg.ID, msg.Result, strings.TrimPrefix(" in "+s.ticket.ID, " in "+home.ID))
@@ -267,6 +276,17 @@ func (l *lease) Pin() func() {
 	t := l.Session().Ticket()
 	l.p.pin(t, 1)
 	return sync.OnceFunc(func() { l.p.pin(t, -1) })
+}
+
+func (l *lease) Leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		l.p.w.Error("a session is left after it was given back")
+	}
+	l.p.w.mu.Lock()
+	defer l.p.w.mu.Unlock()
+	l.p.w.left++
 }
 
 func (l *lease) Release() {

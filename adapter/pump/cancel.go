@@ -50,7 +50,7 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 	if err != nil {
 		return err
 	}
-	if !m.Dialect.Cancels(lease.About()) {
+	if rec.Uncancellable || !m.Dialect.Cancels(lease.About()) {
 		return m.giveUp(ctx, l, caller)
 	}
 	_, err = l.do(ctx, caller, port.TaskCancel, nil)

@@ -83,6 +83,22 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestCancelElsewhere: a process that resumes the session of a task knows what the one
+// that opened it was told (§4.22; DESIGN.md §4, promise 5).
+func TestCancelElsewhere(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.backend.set(func(b *backend) { b.about = `{"cancel":false}` })
+		h, other := w.waited("t1"), w.replica()
+		w.hands("t1", ask("0", "elicit", "", "name?"))
+		w.backend.was()
+		w.backend.set(func(b *backend) { b.about = "" }) // nobody shakes hands again
+		other.cancels(h)
+		if got := w.backend.was(); !slices.Equal(got, []string{`answered 0 {"dismissed":true}`}) {
+			w.Errorf("the backend was told %q", got)
+		}
+	})
+}
+
 // TestCancelUnable: a task is over when a backend that cannot cancel it has nothing to
 // ask any more (§4.22).
 func TestCancelUnable(t *testing.T) {

@@ -78,7 +78,7 @@ func (m *Manager) Adopt(ctx context.Context, c Call, result wire.Value) (*Task, 
 func (m *Manager) newRecord(r ref, c Call) record {
 	return record{
 		Place: c.Lease.Place(), Created: r.created.UnixMilli(), Capabilities: string(c.Caller.Capabilities),
-		Info: string(m.Dialect.ServerInfo(c.Lease.About())),
+		Info: string(m.Dialect.ServerInfo(c.Lease.About())), Uncancellable: !m.Dialect.Cancels(c.Lease.About()),
 	}
 }
 

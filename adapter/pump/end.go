@@ -51,6 +51,7 @@ func (m *Manager) conclude(ctx context.Context, l *live, caller port.Caller, v v
 	}
 	l.moved()
 	m.dismiss(l)
+	m.tell(ctx, l.ref, "")
 	return view{rec: rec, doc: rec.doc}, nil
 }
 

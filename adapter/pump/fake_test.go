@@ -213,7 +213,10 @@ type world struct {
 	logged  *lockedBuffer
 	others  []*process
 
+	attended int // by a process; 0 is the default
+
 	mu      sync.Mutex
+	left    int      // leases of sessions in which something lives on
 	leases  int      // that have not been given back
 	refuse  error    // sessions are not lent
 	lending func()   // runs before one is
@@ -322,7 +325,7 @@ func (w *world) launch() *process {
 	}
 	m, err := pump.New(pump.Options{
 		Store: p.store, Process: p.process, Keys: w.keys, Env: env.System(), Logger: slog.New(slog.NewTextHandler(w.logged, nil)),
-		Sessions: p, Dialect: dialect{}, Times: w.times,
+		Sessions: p, Dialect: dialect{}, Times: w.times, Attended: w.attended,
 		Owners: func(caller port.Caller) []string {
 			return []string{"owner " + caller.Principal, "older owner " + caller.Principal}
 		},

@@ -1,20 +1,14 @@
 package pump_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/pump"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/adapter/seal"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
-
-// unasked is a process that nobody asks.
-type unasked struct{ port.Process }
-
-// Answer implements [port.Process].
-func (unasked) Answer(string, func(context.Context, []byte) []byte) {}
 
 // FuzzHandle: whatever a client presents as a task id, sealed or not, and whatever is
 // in it, is a task of at most one caller on one route, or [pump.ErrUnknown] and
@@ -24,7 +18,11 @@ func FuzzHandle(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := pump.New(pump.Options{Process: unasked{}, Keys: keys, Env: env.System(), Owners: func(c port.Caller) []string { return []string{"hash of " + c.Principal} }})
+	alone, err := replica.New(f.Context(), replica.Options{Env: env.System()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	m, err := pump.New(pump.Options{Process: alone, Keys: keys, Env: env.System(), Owners: func(c port.Caller) []string { return []string{"hash of " + c.Principal} }})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -174,6 +174,7 @@ func (m *Manager) failed(ctx context.Context, l *live, cause error) (view, error
 	}
 	m.forget(ctx, l.ref, &rec)
 	m.dismiss(l)
+	m.tell(context.WithoutCancel(ctx), l.ref, "")
 	return view{}, ErrUnknown
 }
 

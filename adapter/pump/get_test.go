@@ -589,3 +589,21 @@ func polls(w *world, h string, n int) {
 	}
 	wg.Wait()
 }
+
+// TestEndElsewhere: a task that has ended, or is gone, is let go by every process (B-U5,
+// B-G5; DESIGN.md §4, promise 5).
+func TestEndElsewhere(t *testing.T) {
+	bubble(t, func(w *world) {
+		ended, gone, other := w.waited("t1"), w.made("t2"), w.replica()
+		other.get(ended)
+		other.get(gone)
+		w.wantPinned(2)
+		w.backend.completes("t1")
+		w.backend.set(func(b *backend) { delete(b.jobs, "t2") })
+		after(time.Minute)
+		other.wantGet(ended, port.TaskCompleted)
+		out, err := other.Get(w.Context(), backendName, alice, gone)
+		wantCode(w, out, err, jsonrpc.CodeInvalidParams)
+		w.wantPinned(0)
+	})
+}

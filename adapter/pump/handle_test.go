@@ -26,7 +26,7 @@ func (p *process) wantUnknown(what, backend string, caller port.Caller, handle s
 			p.w.Errorf("%s: %v, want an unknown task", what, err)
 		}
 	}
-	p.Watch(ctx, backend, caller, handle, "1", func([]byte) { p.w.Errorf("%s: told of", what) })
+	p.Watch(ctx, backend, caller, handle, "1", func([]byte) bool { p.w.Errorf("%s: told of", what); return true })
 	p.w.wantAsked()
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/wire"
 )
 
 // said is a message of a backend, and the session that it was said in.
@@ -136,20 +137,33 @@ func (m *Manager) status(backend string, session port.Session, about port.TaskSa
 		}
 		return
 	}
+	said := about.Doc
+	if !about.Whole {
+		said = ""
+	}
+	if l.news(said, st) && said.Present() {
+		m.tell(m.ctx, l.ref, said) // there may be listeners elsewhere
+	}
+	if st.Status == port.TaskInputRequired {
+		m.await(l)
+	}
+}
+
+// news takes what a backend has said of a task's state by itself, which is absent if it
+// was not all. It reports whether that is new: some say everything twice.
+func (l *live) news(doc wire.Value, st port.TaskState) bool {
 	l.mu.Lock()
 	same := l.doc.Present() && l.st.Change == st.Change
 	l.needs = st.Status == port.TaskInputRequired
 	l.mu.Unlock()
 	switch {
-	case same: // some say everything twice
-	case about.Whole:
-		l.heard(about.Doc, st)
+	case same:
+	case doc.Present():
+		l.heard(doc, st)
 	default:
 		l.moved()
 	}
-	if st.Status == port.TaskInputRequired {
-		m.await(l)
-	}
+	return !same
 }
 
 // hear takes a message ahead of the answer to a request about a task. It belongs to

@@ -308,7 +308,7 @@ func TestShutdown(t *testing.T) {
 					w.Errorf("%s: %v", what, err)
 				}
 			}
-			w.Watch(w.Context(), backendName, alice, h, "1", func([]byte) { w.Error("told") })
+			w.Watch(w.Context(), backendName, alice, h, "1", func([]byte) bool { w.Error("told"); return true })
 			w.wantAsked()
 			w.process = w.launch()
 			w.wantGet(h, port.TaskInputRequired, "elicitation-1=name?")

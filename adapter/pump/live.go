@@ -1,6 +1,7 @@
 package pump
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -14,6 +15,9 @@ import (
 type live struct {
 	m   *Manager
 	ref ref
+	// spot is where it stands among the tasks of its backend. The manager's lock
+	// guards it.
+	spot *list.Element
 	// lending holds one value while the session is being had.
 	lending chan struct{}
 	// giving holds one value while answers are given to the backend.
@@ -64,7 +68,11 @@ func (m *Manager) attend(r ref, rec *record, caller port.Caller) (*live, error) 
 			l = &live{m: m, ref: r, lending: make(chan struct{}, 1), giving: make(chan struct{}, 1), watchers: make(map[chan struct{}]struct{})}
 			m.tasks[r.serial] = l
 		}
+		crowd := m.place(l)
 		m.mu.Unlock()
+		for _, other := range crowd {
+			m.leave(other)
+		}
 		if l.attended(rec, caller) {
 			return l, nil
 		} // it was dismissed in between
@@ -104,19 +112,16 @@ func (l *live) arm() {
 
 // dismiss looks after a task no more, and lets its session go.
 func (m *Manager) dismiss(l *live) {
-	unpin := m.let(l)
-	if unpin != nil {
+	if unpin := m.let(l, false); unpin != nil {
 		unpin()
 	}
 }
 
-// let looks after a task no more. The session is given back, and what keeps it at
-// the backend is returned.
-func (m *Manager) let(l *live) (unpin func()) {
+// let looks after a task no more. The session is given back, as one to leave if the task
+// lives on there, and what keeps it at the backend is returned.
+func (m *Manager) let(l *live, leave bool) (unpin func()) {
 	m.mu.Lock()
-	if m.tasks[l.ref.serial] == l {
-		delete(m.tasks, l.ref.serial)
-	}
+	m.remove(l)
 	m.mu.Unlock()
 	l.mu.Lock()
 	l.gone = true
@@ -131,6 +136,9 @@ func (m *Manager) let(l *live) (unpin func()) {
 	l.wake()
 	l.mu.Unlock()
 	if lease != nil {
+		if leave {
+			lease.Leave()
+		}
 		lease.Release()
 	}
 	return unpin

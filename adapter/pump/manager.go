@@ -1,6 +1,7 @@
 package pump
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"log/slog"
@@ -30,6 +31,9 @@ type Options struct {
 	// new tasks are under the first.
 	Owners func(caller port.Caller) []string
 	Times  Times
+	// Attended is how many tasks of one backend this process looks after at a time; 0
+	// stands for 2000.
+	Attended int
 }
 
 // Times bound the waits and lifetimes of tasks.
@@ -72,11 +76,15 @@ type Manager struct {
 	ended   *lru.Cache[string, record]    // by serial; never the only copy of anything
 	early   *lru.Cache[sessionTask, bool] // that need input, before they are known
 
-	mu      sync.Mutex
-	closed  bool
-	tasks   map[string]*live // by serial: the tasks that this process looks after
-	idle    chan struct{}    // closed when the last hosted call ends; nil while nobody waits
-	running int              // hosted calls of this process
+	mu     sync.Mutex
+	closed bool
+	tasks  map[string]*live // by serial: the tasks that this process looks after
+	// order has the same tasks by backend, the one that was asked for last first.
+	order map[string]*list.List
+	idle  chan struct{} // closed when the last hosted call ends; nil while nobody waits
+	// responding counts the questions that are being answered here, by session.
+	responding map[port.Session]int
+	running    int // hosted calls of this process
 }
 
 // sessionTask names a task as its backend does.
@@ -119,9 +127,13 @@ func New(o Options) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	m := &Manager{
-		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early, tasks: make(map[string]*live),
+		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early,
+		tasks: make(map[string]*live), order: make(map[string]*list.List), responding: make(map[port.Session]int),
 	}
 	o.Process.Answer(kindStop, m.stopAsked)
+	if o.Process.Shared() {
+		m.spawn(m.listenToOthers)
+	}
 	return m, nil
 }
 
@@ -163,7 +175,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	err := env.Join(ctx, &m.work)
 	for _, l := range all {
-		m.let(l)
+		m.let(l, false)
 	}
 	return err
 }

@@ -286,12 +286,35 @@ func (m *Manager) dismissAsk(a *ask) {
 	a.Sender, a.Sending = m.Process.ID(), m.Env.Now().UnixMilli()
 }
 
+// maxResponses is how many questions of a session are being answered here at a time; more
+// are dropped, or a backend that asks without listening would keep a goroutine for each.
+const maxResponses = 16
+
 func (m *Manager) respond(ctx context.Context, s said, response []byte) {
-	m.spawn(func() {
+	m.mu.Lock()
+	full := m.responding[s.session] >= maxResponses
+	if !full {
+		m.responding[s.session]++
+	}
+	m.mu.Unlock()
+	if full {
+		return
+	}
+	responded := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.responding[s.session]--; m.responding[s.session] == 0 {
+			delete(m.responding, s.session)
+		}
+	}
+	if !m.spawn(func() {
+		defer responded()
 		ctx, cancel := m.parting(ctx)
 		defer cancel()
 		if err := s.session.Respond(ctx, response); err != nil {
 			m.Logger.InfoContext(ctx, "backend's question not answered", "error", port.Reason(err))
 		}
-	})
+	}) {
+		responded()
+	}
 }

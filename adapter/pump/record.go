@@ -50,6 +50,9 @@ type record struct {
 	// Cancelling is set once the client has asked for the end of the task at a
 	// backend that knows no cancellation: whatever it asks is refused (§4.22).
 	Cancelling bool `json:"cancelling,omitempty"`
+	// Uncancellable is set for a task of a backend that does not cancel tasks. Who resumes its
+	// session has not been told.
+	Uncancellable bool `json:"uncancellable,omitempty"`
 	// CallID is the id of a hosted call at the backend.
 	CallID string `json:"callId,omitempty"`
 	// Runner is the process that has a hosted call.

@@ -145,6 +145,21 @@ func (m *Manager) waits(ctx context.Context, l *live, token int64, r sent) {
 	}
 }
 
+// waited takes a request off the record that has been answered: the process that waits
+// next has nothing to take back.
+func (m *Manager) waited(ctx context.Context, l *live, r sent) {
+	_, err := m.change(ctx, l.ref, func(rec *record) bool {
+		if rec.Wait == nil || *rec.Wait != r {
+			return false
+		}
+		rec.Wait = nil
+		return true
+	})
+	if err != nil && ctx.Err() == nil {
+		m.Logger.InfoContext(ctx, "end of a wait for a task not recorded", "error", port.Reason(err))
+	}
+}
+
 // waitOnce waits for the end of the task, and reports whether that is all: the task
 // is over or unknown, or the backend does not let anybody wait.
 func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
@@ -190,6 +205,9 @@ func (m *Manager) waitOnce(ctx context.Context, l *live, token int64) bool {
 	if err == nil {
 		var st port.TaskState
 		if st, err = m.Dialect.Read(doc); err == nil {
+			if !st.Status.Terminal() {
+				m.waited(ctx, l, last)
+			}
 			m.ends(ctx, l, caller, view{doc: doc, st: st}, end)
 			return true
 		}

@@ -41,6 +41,20 @@ func TestWait(t *testing.T) {
 			}
 		})
 	})
+	t.Run("B-I1 PEERS one that was answered is not taken back by the process that waits next", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.backend.fails("result", errNotOver)
+			h, other := w.waited("t1"), w.replica()
+			w.backend.was()
+			after(time.Minute)
+			other.wantGet(h, port.TaskWorking)
+			for _, told := range w.backend.was() {
+				if strings.HasPrefix(told, "cancelled") {
+					w.Errorf("the backend was told %q", told)
+				}
+			}
+		})
+	})
 	t.Run("G-8 B-I10 and again, with longer and longer pauses", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.backend.fails("result", errOutage)

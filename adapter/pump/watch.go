@@ -18,8 +18,9 @@ const watchInterval = 2 * time.Second
 // It tells the same as [Manager.Get] would say then (§4.24). The state at the
 // beginning is taken as known, unless the task is over.
 //
-// Tell is called by Watch itself, and so one call at a time.
-func (m *Manager) Watch(ctx context.Context, backend string, caller port.Caller, handle string, subscription jsonrpc.ID, tell func(notification []byte)) {
+// Tell is called by Watch itself, and so one call at a time. What it does not take is
+// not kept: the task is looked at again in a while.
+func (m *Manager) Watch(ctx context.Context, backend string, caller port.Caller, handle string, subscription jsonrpc.ID, tell func(notification []byte) (taken bool)) {
 	r, err := m.open(backend, caller, handle)
 	if err != nil || !m.enter() {
 		return
@@ -54,7 +55,7 @@ type watcher struct {
 	r            ref
 	caller       port.Caller
 	subscription jsonrpc.ID
-	tell         func([]byte)
+	tell         func([]byte) bool
 	// shown is what the client knows, once based is set.
 	shown string
 	based bool
@@ -107,8 +108,8 @@ func (w *watcher) look(ctx context.Context, first bool) (over bool, again time.D
 		w.m.Logger.WarnContext(ctx, "task notification not rendered", "backend", w.r.backend, "error", port.Reason(err))
 		return v.rec.Final, watchInterval
 	}
-	if v.rec.Final || w.based && shown != w.shown {
-		w.tell(note)
+	if (v.rec.Final || w.based && shown != w.shown) && !w.tell(note) {
+		return false, watchInterval
 	}
 	w.shown, w.based = shown, true
 	again = watchInterval

@@ -21,6 +21,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	told []face
+	full bool // nothing is taken
 }
 
 // watches watches a task from now on.
@@ -29,14 +30,25 @@ func (p *process) watches(caller port.Caller, handle string) *watch {
 	s := &watch{w: p.w, leave: leave, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		p.Watch(ctx, backendName, caller, handle, "1", func(note []byte) {
+		p.Watch(ctx, backendName, caller, handle, "1", func(note []byte) bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			if s.full {
+				return false
+			}
 			s.told = append(s.told, parseFace(p.w.T, wire.Value(note)))
+			return true
 		})
 	}()
 	synctest.Wait()
 	return s
+}
+
+// fill says whether there is no room for what is told.
+func (s *watch) fill(full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = full
 }
 
 // want checks what was told since the last look, as the status with the questions.
@@ -237,5 +249,48 @@ func TestWatchMany(t *testing.T) {
 			after(3 * time.Second)
 			s.want("completed")
 		})
+	})
+}
+
+// TestWatchWithoutRoom: what a client cannot be told now is not kept for it.
+func TestWatchWithoutRoom(t *testing.T) {
+	t.Parallel()
+	t.Run("§4.24 what there was no room for is told later, as it is then", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h := w.made("t1")
+			s := w.watches(alice, h)
+			s.fill(true)
+			w.backend.set(func(b *backend) { b.jobs["t1"].Message = "half" })
+			after(3 * time.Second)
+			w.backend.completes("t1")
+			after(time.Minute)
+			s.want()
+			s.wantEnd(false)
+			s.fill(false)
+			after(3 * time.Second)
+			s.want("completed")
+			s.wantEnd(true)
+			w.wantPinned(0)
+		})
+	})
+}
+
+// TestWatchElsewhere: what the backend says to one process is told by another one at once
+// (§4.24; DESIGN.md §4, promise 5).
+func TestWatchElsewhere(t *testing.T) {
+	bubble(t, func(w *world) {
+		h, other := w.made("t1"), w.replica()
+		s := other.watches(alice, h)
+		now := time.Now()
+		w.says(status(doc{ID: "t1", Status: port.TaskWorking, Message: "half", Created: now.UnixMilli()}))
+		w.says(status(doc{ID: "t1", Status: port.TaskWorking, Message: "half", Created: now.UnixMilli()}))
+		s.want("working")
+		w.backend.completes("t1")
+		w.says(status(doc{ID: "t1", Status: port.TaskCompleted, Created: now.UnixMilli()}))
+		s.want("completed")
+		if !time.Now().Equal(now) {
+			w.Errorf("after %v", time.Since(now))
+		}
+		s.wantEnd(true)
 	})
 }

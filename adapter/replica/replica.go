@@ -25,9 +25,6 @@ const (
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
 	livesFor = time.Second
-	// lingers is how long a process that has stopped goes on saying so: a little longer
-	// than others believe that it lives.
-	lingers = livesFor + livesFor/2
 	// partingTime bounds what is still said while the process stops.
 	partingTime = 5 * time.Second
 )
@@ -52,14 +49,12 @@ type Replica struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
 
-	// announcing is held while the record of presence is written; nothing is written
-	// once it says that the process has stopped.
-	announcing sync.Mutex
-	vanished   bool
+	beats sync.WaitGroup          // those that show that the process lives
+	still context.CancelCauseFunc // ends them
 
 	mu      sync.Mutex
+	leaving bool // nothing new is served
 	closed  bool
-	known   bool      // others have sent something
 	steady  time.Time // since when every sign of life has been recorded; zero: not
 	handler http.Handler
 	links   map[string]*link     // open exchanges, by id
@@ -78,7 +73,7 @@ var errStopped = errors.New("the bridge is shutting down")
 
 // New announces the process to the others. A store that cannot be reached is no reason
 // not to start: it is tried again until it can. Close must be called.
-func New(ctx context.Context, o Options) (*Replica, error) {
+func New(ctx context.Context, o Options) (*Replica, error) { //nolint:contextcheck // what is begun here outlives the call
 	id, err := env.NewID(o.Env)
 	if err != nil {
 		return nil, err
@@ -96,8 +91,10 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	if errors.Is(err, state.ErrClosed) || errors.Is(err, state.ErrInvalid) {
 		return nil, fmt.Errorf("announce the process: %w", err)
 	}
+	beating, still := context.WithCancelCause(r.ctx)
+	r.still = still
 	r.work.Go(r.listen)
-	r.work.Go(func() { r.stay(err) })
+	r.beats.Go(func() { r.stay(beating, err) })
 	return r, nil
 }
 
@@ -113,11 +110,6 @@ func presenceKey(id string) string { return "process/" + id }
 const stopped = "stopped"
 
 func (r *Replica) appear(ctx context.Context) error {
-	r.announcing.Lock()
-	defer r.announcing.Unlock()
-	if r.vanished {
-		return nil
-	}
 	_, err := r.Store.Put(ctx, state.Record{Key: presenceKey(r.id), Expires: r.Env.Now().Add(presenceTTL)}, state.Always)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,9 +123,6 @@ func (r *Replica) appear(ctx context.Context) error {
 }
 
 func (r *Replica) vanish(ctx context.Context) error {
-	r.announcing.Lock()
-	defer r.announcing.Unlock()
-	r.vanished = true
 	_, err := r.Store.Put(ctx, state.Record{
 		Key: presenceKey(r.id), Value: []byte(stopped), Expires: r.Env.Now().Add(stoppedFor),
 	}, state.Always)
@@ -150,19 +139,19 @@ const probeBeats = 5
 
 // stay keeps the process on record, and looks after its exchanges. Err is how the first
 // announcement went.
-func (r *Replica) stay(err error) {
+func (r *Replica) stay(ctx context.Context, err error) {
 	for beat, failing := 1, false; ; beat++ {
 		if err != nil && !failing {
-			r.Logger.ErrorContext(r.ctx, "process not announced", "error", err)
+			r.Logger.ErrorContext(ctx, "process not announced", "error", err)
 		}
 		pause := presenceBeat
 		if failing = err != nil; failing {
 			pause = presenceRetry
 		}
-		if env.Sleep(r.ctx, r.Env, pause) != nil {
+		if env.Sleep(ctx, r.Env, pause) != nil {
 			return
 		}
-		if err = r.appear(r.ctx); r.ctx.Err() != nil {
+		if err = r.appear(ctx); ctx.Err() != nil {
 			return
 		}
 		r.sweep(beat%probeBeats == 0)
@@ -246,32 +235,42 @@ func (r *Replica) sweep(probe bool) {
 	}
 }
 
-// Close takes the process off the record, and ends every exchange. For as long as others
-// that know it may believe that it lives, it refuses what they pass on, so that they know
-// that it was not served. It returns when nothing of it runs any more or ctx is done.
+// Close takes the process off the record, and ends every exchange. Who believes for a
+// moment that it lives is refused meanwhile, and so knows that nothing was served. It
+// returns when nothing of it runs any more or ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
-	first, known := !r.closed, r.known
+	first := !r.leaving
+	r.leaving = true
+	r.mu.Unlock()
+	if !first {
+		return env.Join(ctx, &r.work)
+	}
+	left := r.leave(ctx)
+	r.mu.Lock()
 	r.closed = true
 	links := make([]*link, 0, len(r.links))
 	for _, l := range r.links {
 		links = append(links, l)
 	}
 	r.mu.Unlock()
-	if !first {
-		return env.Join(ctx, &r.work)
-	}
 	for _, l := range links {
 		l.fail(errStopped)
 	}
-	var gone error
-	if r.Options.Shared {
-		parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
-		defer cancel()
-		if gone = r.vanish(parting); gone == nil && known {
-			_ = env.Sleep(parting, r.Env, lingers) // to refuse what comes too late
-		}
-	}
 	r.cancel(errStopped)
-	return errors.Join(gone, env.Join(ctx, &r.work))
+	return errors.Join(left, env.Join(ctx, &r.work))
+}
+
+// leave takes the process off the record, and returns when nobody believes any more
+// that it lives, or ctx is done.
+func (r *Replica) leave(ctx context.Context) error {
+	if !r.Options.Shared {
+		return nil
+	}
+	r.still(errStopped)
+	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
+	defer cancel()
+	err := errors.Join(env.Join(parting, &r.beats), r.vanish(parting))
+	_ = env.Sleep(ctx, r.Env, livesFor) // or there is no time left
+	return err
 }

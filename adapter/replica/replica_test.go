@@ -274,32 +274,25 @@ func TestPassGone(t *testing.T) {
 	})
 }
 
-// TestPassToStopping: a process that stops says of what comes too late that it does not
-// serve it, until everybody knows that it has stopped: whoever passed it on may serve it
-// (DESIGN §4.5, a replica leaves without an error).
-func TestPassToStopping(t *testing.T) {
+// TestPassStopped: what is passed to a process that has just stopped, and is believed to
+// live, was not served.
+func TestPassStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t, 0, 0, echo)
-		pass := func(want error) {
-			t.Helper()
-			w := httptest.NewRecorder()
-			if _, err := p.first.Pass(w, request(t, "hello"), []byte("hello"), p.second.ID()); !errors.Is(err, want) {
-				t.Errorf("%v, want %v", err, want)
-			}
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); err != nil || !lives {
+			t.Fatalf("%v, %v", lives, err)
 		}
-		pass(nil) // and the first is sure for a while that the second lives
-		closed := make(chan error, 1)
-		go func() { closed <- p.second.Close(context.WithoutCancel(t.Context())) }()
-		synctest.Wait()
-		for range 20 {
-			pass(replica.ErrGone)
-			time.Sleep(100 * time.Millisecond)
+		go func() { _ = p.second.Close(context.WithoutCancel(t.Context())) }()
+		time.Sleep(900 * time.Millisecond) // it has just stopped
+		start := time.Now()
+		if began, err := p.first.Pass(httptest.NewRecorder(), request(t, "x"), []byte("x"), p.second.ID()); began || !errors.Is(err, replica.ErrGone) {
+			t.Errorf("%v, %v", began, err)
 		}
-		if err := <-closed; err != nil {
-			t.Error(err)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("known after %v", took)
 		}
-		if n := p.calls.Load(); n != 1 {
+		if n := p.calls.Load(); n != 0 {
 			t.Errorf("served %d times", n)
 		}
 	})

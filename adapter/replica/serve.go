@@ -47,12 +47,8 @@ func (r *Replica) hear(f frame) {
 		l = r.accept(f)
 	}
 	_, served := r.served[f.link]
-	r.known = true
-	late := l == nil && f.kind == kindRequest && r.closed && !served
 	r.mu.Unlock()
 	switch {
-	case late:
-		r.publish(f.from, &frame{kind: kindRefuse, link: f.link, from: r.id, seq: 1})
 	case l != nil && l.peer != f.from:
 	case f.kind == kindUnknown:
 		if l != nil {
@@ -99,12 +95,17 @@ func (r *Replica) accept(f frame) *link {
 	r.links[f.link] = l
 	r.served[f.link] = r.Env.Now().Add(servedFor)
 	handler := r.dispatch(r.handler)
-	if len(r.links) > maxLinks {
+	switch {
+	case r.leaving:
+		handler = http.HandlerFunc(refuse)
+	case len(r.links) > maxLinks:
 		handler = http.HandlerFunc(busy)
 	}
 	r.work.Go(func() { r.serve(l, handler) })
 	return l
 }
+
+func refuse(w http.ResponseWriter, _ *http.Request) { Refuse(w) }
 
 func busy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Retry-After", "1")

@@ -451,8 +451,9 @@ func (w *world) crash() {
 // asleep lets time pass without a process.
 func (w *world) asleep(d time.Duration) {
 	w.Helper()
-	w.stop()
-	after(d)
+	began := time.Now()
+	w.stop() // which takes a moment
+	after(d - time.Since(began))
 	w.start()
 }
 
@@ -468,7 +469,9 @@ func (w *world) close(m *task.Manager) {
 	if err := m.Close(ctx); err != nil {
 		w.Errorf("Close: %v", err)
 	}
-	_ = w.processes[m].Close(ctx) // one that has died says nothing
+	hurried, cancel := context.WithCancel(ctx)
+	cancel()
+	_ = w.processes[m].Close(hurried) // one that has died says nothing
 }
 
 func (w *world) told() []port.TaskStatus {

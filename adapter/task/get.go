@@ -20,6 +20,16 @@ type snapshot struct {
 	interval time.Duration
 }
 
+// size is what a snapshot takes in bytes, about.
+func (s snapshot) size() int {
+	const rest = 1 << 10
+	size := rest + len(s.rec.doc) + len(s.rec.view)
+	for i := range s.rec.Asks {
+		size += len(s.rec.Asks[i].Answer)
+	}
+	return size
+}
+
 // age is how long ago the backend said it.
 func (m *Manager) age(s *snapshot) time.Duration { return m.Env.Now().Sub(s.at) }
 

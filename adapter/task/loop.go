@@ -198,7 +198,7 @@ func (m *Manager) pause(ctx context.Context, d time.Duration, nudge <-chan struc
 // pace is the time to the next poll: the backend's interval, varied so that
 // loops do not march in step, and counted from when it was asked last.
 func (m *Manager) pace(r ref) time.Duration {
-	snap, ok := m.recent.Peek(r.serial)
+	snap, ok := m.recent.Get(r.serial)
 	switch {
 	case ok && m.justAsked(r):
 		return m.jitter(snap.interval) - m.age(&snap)
@@ -213,6 +213,6 @@ func (m *Manager) pace(r ref) time.Duration {
 
 // justAsked reports whether the backend has been asked within half an interval.
 func (m *Manager) justAsked(r ref) bool {
-	snap, ok := m.recent.Peek(r.serial)
+	snap, ok := m.recent.Get(r.serial)
 	return ok && m.age(&snap) < snap.interval/2
 }

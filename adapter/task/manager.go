@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/taskbridge/taskbridge/adapter/ask"
@@ -16,6 +15,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/state"
 	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/internal/sized"
 )
 
 // Options are what a [Manager] works with. All members are required unless they
@@ -66,8 +66,12 @@ type Times struct {
 }
 
 // recentSize is how many tasks are remembered for fast pollers, and for keeping
-// notifications in order.
-const recentSize = 4096
+// notifications in order; recentBytes and toldBytes is how much of them.
+const (
+	recentSize  = 4096
+	recentBytes = 64 << 20
+	toldBytes   = 16 << 20
+)
 
 // partingTime bounds what is still said to a backend for somebody who is gone,
 // also while the bridge stops.
@@ -83,7 +87,7 @@ type Manager struct {
 	work sync.WaitGroup
 
 	fetches singleflight.Group
-	recent  *lru.Cache[string, snapshot] // by serial; never the only copy of anything
+	recent  *sized.Cache[string, snapshot] // by serial; never the only copy of anything
 
 	mu       sync.Mutex
 	closed   bool
@@ -105,7 +109,7 @@ type Manager struct {
 	// tellMu is held while OnStatus is called; told has what was told last, by
 	// serial, so that nothing older is ever told after it.
 	tellMu sync.Mutex
-	told   *lru.Cache[string, telling]
+	told   *sized.Cache[string, telling]
 
 	// news are the handles of tasks that have changed, for other processes.
 	news chan string
@@ -131,11 +135,11 @@ var ErrUnknown = jsonrpc.NewError(jsonrpc.CodeInvalidParams, "Unknown task")
 
 // New returns a manager. Close must be called.
 func New(o Options) (*Manager, error) {
-	recent, err := lru.New[string, snapshot](recentSize)
+	recent, err := sized.New[string](recentSize, recentBytes, snapshot.size)
 	if err != nil {
 		return nil, err
 	}
-	told, err := lru.New[string, telling](recentSize)
+	told, err := sized.New[string](recentSize, toldBytes, func(t telling) int { return len(t.shown) })
 	if err != nil {
 		return nil, err
 	}

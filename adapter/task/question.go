@@ -200,7 +200,7 @@ func (t *turn) unanswered() []port.Question {
 // refresh keeps what the backend has said last: that its questions were put is
 // nothing new to it (A-T21).
 func (m *Manager) refresh(r ref, rec *record) {
-	if snap, ok := m.recent.Peek(r.serial); ok {
+	if snap, ok := m.recent.Get(r.serial); ok {
 		snap.rec = *rec
 		m.recent.Add(r.serial, snap)
 	}

@@ -25,7 +25,7 @@ func New(o Options) *Client {
 	c := &Client{
 		server: transport.Server{
 			URL: o.URL, HTTP: transport.Harden(o.HTTP), Env: o.Env, Log: o.Logger,
-			Limit: transport.OrDefault(o.Limits.Result, transport.DefaultResult),
+			Limit: transport.OrDefault(o.Limits.Result, transport.DefaultResult), Memory: o.Limits.Memory,
 		},
 		filter: o.Filter, times: o.Times.orDefault(),
 	}

@@ -106,7 +106,7 @@ func (x *exchange) consume(at *position) (jsonrpc.Message, *transport.Failure) {
 		switch {
 		case err == io.EOF: //nolint:errorlint // never wrapped: wrapped it would be the transport's
 			return jsonrpc.Message{}, x.Lost(transport.ErrNoResponse)
-		case err == transport.ErrTooLarge: //nolint:errorlint // as above
+		case err == transport.ErrTooLarge, err == port.ErrNoRoom: //nolint:errorlint // as above
 			return jsonrpc.Message{}, x.Fail(transport.Final, x.Status(), err)
 		case err != nil:
 			return jsonrpc.Message{}, x.Lost(err)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/taskbridge/taskbridge/adapter/back/transport"
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 )
@@ -56,7 +57,7 @@ func (x *exchange) next(events *transport.EventReader) (jsonrpc.Message, *transp
 		switch {
 		case err == io.EOF: //nolint:errorlint // never wrapped: wrapped it would be the transport's
 			return jsonrpc.Message{}, x.Lost(ErrNoResponse)
-		case err == ErrTooLarge: //nolint:errorlint // as above
+		case err == ErrTooLarge, err == port.ErrNoRoom: //nolint:errorlint // as above
 			return jsonrpc.Message{}, x.Fail(transport.Final, x.Status(), err)
 		case err != nil:
 			return jsonrpc.Message{}, x.Lost(err)

@@ -44,7 +44,11 @@ func (x *Exchange) Read(p []byte) (int, error) {
 }
 
 // Events returns the reader of an answer that is an event stream.
-func (x *Exchange) Events() *EventReader { return NewEventReader(x, x.server.Limit) }
+func (x *Exchange) Events() *EventReader {
+	r := NewEventReader(x, x.server.Limit)
+	r.held = &x.held
+	return r
+}
 
 // Document reads the whole body and hands it to use, which must not keep it.
 func (x *Exchange) Document(use func(text []byte) *Failure) *Failure {
@@ -62,10 +66,15 @@ func (x *Exchange) document(limit int64, use func(text []byte) *Failure) *Failur
 			buffers.Put(buf)
 		}
 	}()
+	if err := x.held.grow(x.resp.ContentLength); err != nil {
+		return x.Fail(Final, x.resp.StatusCode, err)
+	}
 	if n := min(x.resp.ContentLength, trustedLength); n > 0 {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	if _, err := buf.ReadFrom(io.LimitReader(x, limit+1)); err != nil {
+	if _, err := buf.ReadFrom(io.LimitReader(&counted{x: x}, limit+1)); errors.Is(err, port.ErrNoRoom) {
+		return x.Fail(Final, x.resp.StatusCode, port.ErrNoRoom)
+	} else if err != nil {
 		return x.Lost(err)
 	}
 	if int64(buf.Len()) > limit {

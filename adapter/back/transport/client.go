@@ -20,8 +20,10 @@ const (
 	idleConns       = 4096
 	idleConnsPerKey = 1024
 	bufferSize      = 16 << 10
-	pingAfter       = 30 * time.Second
-	pingTimeout     = 15 * time.Second
+	// maxHeaders bounds the headers of an answer, in bytes.
+	maxHeaders  = 256 << 10
+	pingAfter   = 30 * time.Second
+	pingTimeout = 15 * time.Second
 )
 
 // NewHTTPClient returns a client that suits backends: many reusable connections,
@@ -53,8 +55,10 @@ func NewHTTPClient(roots *x509.CertPool) *http.Client {
 			IdleConnTimeout:     idleConnTimeout,
 			ReadBufferSize:      bufferSize,
 			WriteBufferSize:     bufferSize,
-			Protocols:           protocols,
-			HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+			// Those of informational answers ahead of it count, too.
+			MaxResponseHeaderBytes: maxHeaders,
+			Protocols:              protocols,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		},
 		CheckRedirect: keepRedirect,
 	}

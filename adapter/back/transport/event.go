@@ -35,6 +35,8 @@ type EventReader struct {
 	named, given bool
 	retry        time.Duration
 	events       int
+	// held is what the data may take of the memory of all; nil does not count it.
+	held *memory
 	// skipLF is set after a CR, which ends a line with or without an LF.
 	skipLF bool
 	// begun is set after the first line, before which a byte order mark may stand.
@@ -112,8 +114,8 @@ func (r *EventReader) Events() int { return r.events }
 // Next returns the data of the next event of the default type. Other types,
 // comments, ids, retry times and events without data are skipped. The data is
 // valid until the next call. The error is that of the underlying reader, io.EOF
-// at the end of the stream, whose unfinished last event is dropped, or
-// [ErrTooLarge].
+// at the end of the stream, whose unfinished last event is dropped, [ErrTooLarge] or
+// [port.ErrNoRoom].
 func (r *EventReader) Next() ([]byte, error) {
 	r.data = r.data[:0]
 	for {
@@ -130,14 +132,14 @@ func (r *EventReader) Next() ([]byte, error) {
 		}
 		end := lineEnd(r.unread)
 		if end < 0 {
-			if !r.take(r.unread) {
-				return nil, ErrTooLarge
+			if err := r.take(r.unread); err != nil {
+				return nil, err
 			}
 			r.unread = nil
 			continue
 		}
-		if !r.take(r.unread[:end]) {
-			return nil, ErrTooLarge
+		if err := r.take(r.unread[:end]); err != nil {
+			return nil, err
 		}
 		r.skipLF = r.unread[end] == '\r'
 		r.unread = r.unread[end+1:]
@@ -147,15 +149,15 @@ func (r *EventReader) Next() ([]byte, error) {
 	}
 }
 
-// take adds part to the current line. It returns false when the event becomes
-// larger than the limit.
-func (r *EventReader) take(part []byte) bool {
+// take adds part to the current line. It returns [ErrTooLarge] when the event becomes
+// larger than the limit, and [port.ErrNoRoom] when there is no room for it.
+func (r *EventReader) take(part []byte) error {
 	l := &r.line
 	if l.field == fieldUnknown {
 		name, value, found := bytes.Cut(part, []byte{':'})
 		l.head = appendMost(l.head, name, maxWord)
 		if !found {
-			return true
+			return nil
 		}
 		l.field, part = r.name(), value
 	}
@@ -169,11 +171,16 @@ func (r *EventReader) take(part []byte) bool {
 	case l.field == fieldID:
 		l.kind = appendMost(l.kind, part, maxID+1)
 	case l.field == fieldData && len(r.data)+len(part) > r.limit:
-		return false
+		return ErrTooLarge
 	case l.field == fieldData:
+		if r.held != nil {
+			if err := r.held.grow(int64(len(r.data) + len(part))); err != nil {
+				return err
+			}
+		}
 		r.data = append(growData(r.data, len(part)+1), part...)
 	}
-	return true
+	return nil
 }
 
 // endLine ends the current line and reports whether it completed an event.
@@ -265,6 +272,9 @@ func appendMost(word, part []byte, most int) []byte {
 func (r *EventReader) fill() error {
 	if len(r.data) == 0 {
 		r.recycle() // between events, maybe for long
+		if r.held != nil {
+			r.held.release()
+		}
 	}
 	for range maxEmptyReads {
 		n, err := r.src.Read(r.buf)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/env"
 )
 
@@ -30,6 +31,8 @@ type Server struct {
 	Log *slog.Logger
 	// Limit is the largest message accepted, in bytes.
 	Limit int64
+	// Memory bounds the bytes of all messages together; nil does not.
+	Memory port.Memory
 }
 
 // Exchange is one HTTP request and its answer. It is meant to be embedded; call
@@ -40,11 +43,15 @@ type Exchange struct {
 	watch  *Watchdog
 	body   requestBody
 	resp   *http.Response
+	held   memory
 }
 
 // Begin sets the exchange up: op is the method of MCP that errors name, and w is
 // closed with the exchange.
-func (x *Exchange) Begin(s *Server, op string, w *Watchdog) { x.server, x.op, x.watch = s, op, w }
+func (x *Exchange) Begin(s *Server, op string, w *Watchdog) {
+	x.server, x.op, x.watch = s, op, w
+	x.held = memory{of: s.Memory, env: s.Env, ctx: w.ctx}
+}
 
 // Send sends the request and returns when the head of the answer is there; one
 // whose status is not 2xx is a failure. The header is not copied. The exchange
@@ -101,6 +108,7 @@ func (x *Exchange) Close() {
 	if x.resp != nil {
 		_ = x.resp.Body.Close()
 	}
+	x.held.release()
 }
 
 // Finish ends an exchange whose response has been read. Whatever follows in the
@@ -109,6 +117,7 @@ func (x *Exchange) Close() {
 // exchange was begun with does not matter any more.
 func (x *Exchange) Finish(run func(drain func())) {
 	x.watch.Release()
+	x.held.release()
 	run(x.drain)
 }
 

@@ -1,11 +1,17 @@
 package transport
 
-import "time"
+import (
+	"time"
+
+	"github.com/taskbridge/taskbridge/adapter/port"
+)
 
 // Limits bound what a server may send.
 type Limits struct {
 	// Result is the largest message accepted, in bytes; 0 stands for 32 MiB.
 	Result int64
+	// Memory bounds what all messages being handled hold together; nil does not.
+	Memory port.Memory
 }
 
 // The defaults that the clients of both eras share.

@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -31,11 +32,12 @@ const (
 // ErrAnswered says that the request has been refused and answered.
 var ErrAnswered = errors.New("request refused")
 
-// ReadBody returns the body of a POST of at most limit bytes. It answers 415
-// for a body that is not declared as JSON, 413 for one that is too large, 408
-// for one that takes longer than a minute and 400 for one that breaks off, and
-// returns [ErrAnswered] then.
-func ReadBody(c *gin.Context, e env.Env, limit int64) ([]byte, error) {
+// ReadBody returns the body of a POST of at most limit bytes, for which it grows the
+// request's room as it comes. It answers 415 for a body that is not declared as JSON,
+// 413 for one that is too large, 408 for one that takes longer than a minute, 503 for
+// one for which there is no room and 400 for one that breaks off, and returns
+// [ErrAnswered] then.
+func ReadBody(c *gin.Context, e env.Env, room *Room, limit int64) ([]byte, error) {
 	control := http.NewResponseController(c.Writer)
 	// It also bounds what the server reads by itself after a refusal. Not every
 	// connection has deadlines; without them the read just waits.
@@ -50,13 +52,42 @@ func ReadBody(c *gin.Context, e env.Env, limit int64) ([]byte, error) {
 	}
 	var body bytes.Buffer
 	body.Grow(int(min(max(0, c.Request.ContentLength), bodyReserve)) + bytes.MinRead)
-	if _, err := body.ReadFrom(http.MaxBytesReader(c.Writer, c.Request.Body, limit)); err != nil {
+	roomy := &roomyReader{from: http.MaxBytesReader(c.Writer, c.Request.Body, limit), room: room, announced: c.Request.ContentLength}
+	if _, err := body.ReadFrom(roomy); err != nil {
 		return nil, answerRead(c, limit, err)
 	}
+	room.Keep(body.Len())
 	// From here on reading is how the server notices that the client has left.
 	_ = control.SetReadDeadline(time.Time{})
 	return body.Bytes(), nil
 }
+
+// roomyReader reads a body as far as there is room for it.
+type roomyReader struct {
+	from            io.Reader
+	room            *Room
+	read, announced int64 // announced is negative if it is not known
+}
+
+// readStep is how much room is reserved ahead of what has come, in bytes.
+const readStep = 32 << 10
+
+// Read implements [io.Reader].
+func (r *roomyReader) Read(p []byte) (int, error) {
+	p = p[:min(len(p), readStep)]
+	next := r.read + int64(len(p))
+	if r.announced >= 0 {
+		next = min(next, r.announced)
+	}
+	if !r.room.grow(next) {
+		return 0, errNoRoom
+	}
+	n, err := r.from.Read(p)
+	r.read += int64(n)
+	return n, err
+}
+
+var errNoRoom = errors.New("no room for the message")
 
 // answerRead answers for a body that could not be read.
 func answerRead(c *gin.Context, limit int64, err error) error {
@@ -64,6 +95,8 @@ func answerRead(c *gin.Context, limit int64, err error) error {
 	switch {
 	case errors.As(err, &over):
 		return tooLarge(c, limit)
+	case errors.Is(err, errNoRoom):
+		tooBusy(c)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		WriteError(c, http.StatusRequestTimeout, "", invalidRequest("message: want it within %v", bodyTimeout))
 	default:

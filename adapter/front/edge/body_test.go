@@ -75,8 +75,18 @@ func posted(t *testing.T, contentType string, body io.Reader, limit int64) ([]by
 	if contentType != "" {
 		c.Request.Header.Set("Content-Type", contentType)
 	}
-	got, err := edge.ReadBody(c, env.System(), limit)
+	got, err := edge.ReadBody(c, env.System(), roomFor(t, c), limit)
 	return got, w, err
+}
+
+// roomFor is room for whatever comes.
+func roomFor(t *testing.T, c *gin.Context) *edge.Room {
+	t.Helper()
+	room, ok := edge.NewBudget(1<<30, 1<<30).Take(c, "")
+	if !ok {
+		t.Fatal("no room")
+	}
+	return room
 }
 
 // unsized hides the length of a body.
@@ -136,7 +146,7 @@ func TestReadBodyReserve(t *testing.T) {
 	c.Request = httptest.NewRequest(http.MethodPost, "/", bytes.NewReader([]byte("{}")))
 	c.Request.Header.Set("Content-Type", "application/json")
 	c.Request.ContentLength = 1 << 30
-	body, err := edge.ReadBody(c, env.System(), 1<<30)
+	body, err := edge.ReadBody(c, env.System(), roomFor(t, c), 1<<30)
 	if err != nil || cap(body) > 128<<10 {
 		t.Errorf("%d bytes reserved, %v", cap(body), err)
 	}
@@ -155,5 +165,49 @@ func TestWriteError(t *testing.T) {
 		if w.Code != http.StatusTeapot || w.Body.String() != want {
 			t.Errorf("%d %s, want %s", w.Code, w.Body, want)
 		}
+	}
+}
+
+// TestReadBodyRoom: a message takes room as it comes, and not as it is announced. Where
+// there is none the client is told to come back.
+func TestReadBodyRoom(t *testing.T) {
+	t.Parallel()
+	budget := edge.NewBudget(100<<10, 100<<10)
+	begin := func(body io.Reader, announced int64) (*gin.Context, *edge.Room, *httptest.ResponseRecorder) {
+		w := httptest.NewRecorder()
+		c, _ := gin.CreateTestContext(w)
+		c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+		c.Request.Header.Set("Content-Type", "application/json")
+		c.Request.ContentLength = announced
+		room, ok := budget.Take(c, "")
+		if !ok {
+			t.Fatal("no room for what is announced")
+		}
+		return c, room, w
+	}
+	var waiting []*edge.Room
+	for range 15 { // 15 MiB are announced
+		_, room, _ := begin(strings.NewReader(""), 1<<20)
+		waiting = append(waiting, room)
+	}
+	body := strings.Repeat("x", 50<<10)
+	c, _, w := begin(strings.NewReader(body), int64(len(body)))
+	if _, err := edge.ReadBody(c, env.System(), waiting[0], 1<<20); err == nil || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("there is room for more than there is: %v, %d", err, w.Code)
+	}
+	for _, room := range waiting {
+		room.Release()
+	}
+	for _, announced := range []int64{int64(len(body)), -1} {
+		c, room, w := begin(unsized{iotest.HalfReader(strings.NewReader(body))}, announced)
+		if got, err := edge.ReadBody(c, env.System(), room, 1<<20); err != nil || string(got) != body {
+			t.Errorf("%d bytes, %v, %d", len(got), err, w.Code)
+		}
+		if back, ok := budget.TryHold(t.Context(), int64(100<<10-4<<10-len(body))); !ok {
+			t.Error("more room is held than the message has")
+		} else {
+			back()
+		}
+		room.Release()
 	}
 }

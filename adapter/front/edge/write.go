@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/taskbridge/taskbridge/internal/env"
+	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
 const (
@@ -15,6 +18,9 @@ const (
 	Heartbeat = 15 * time.Second
 	// writeTimeout is how long a client may take to read one piece of an answer.
 	writeTimeout = 30 * time.Second
+	// restTime is how long the rest of a message is waited for that has been refused. The
+	// server reads it ahead of the answer, which must not be late for that.
+	restTime = time.Second
 	// pieceSize is the size of such a piece in bytes.
 	pieceSize = 64 << 10
 )
@@ -105,4 +111,60 @@ func (ev *Events) Send(m *sse.Message) error {
 // client does not take what it has for the whole. It does not return.
 func Cut() {
 	panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told
+}
+
+// Rest is what is still to come of a request's body.
+type Rest struct {
+	io.ReadCloser
+	request *http.Request
+	over    bool
+}
+
+// Follow has the rest of a request's body noticed, by reading it through what is
+// returned.
+func Follow(r *http.Request) *Rest {
+	if r.Body == nil || r.Body == http.NoBody {
+		return &Rest{over: true}
+	}
+	rest := &Rest{ReadCloser: r.Body, request: r}
+	r.Body = rest
+	return rest
+}
+
+// Read implements [io.Reader].
+func (r *Rest) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		r.over = true
+	}
+	return n, err
+}
+
+// Conclude sets the deadlines for what is left to do once a request has been handled:
+// to send the end of the answer, and to read what the client still sends. When that is
+// nothing the server waits for the next request already, and would take a deadline for
+// the end of the connection, for good.
+func Conclude(w http.ResponseWriter, e env.Env, rest *Rest) {
+	Extend(w, e)
+	if rest.request != nil {
+		// The server looks at its own to see whether the rest is worth waiting for.
+		rest.request.Body = rest.ReadCloser
+	}
+	if !rest.over {
+		_ = http.NewResponseController(w).SetReadDeadline(e.Now().Add(restTime))
+	}
+}
+
+// TurnAway refuses a request before anybody has looked at it, and its connection.
+func TurnAway(w http.ResponseWriter, status int, why string) {
+	h := w.Header()
+	h.Set("Content-Type", JSON)
+	h.Set("Connection", "close")
+	e := invalidRequest("%s", why)
+	if status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "5")
+		e = jsonrpc.NewError(jsonrpc.CodeInternal, "%s", why)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(jsonrpc.AppendError(nil, "", e)) // there is nobody to tell when a client has left
 }

@@ -47,13 +47,14 @@ func checkMessage(c *gin.Context, msg *jsonrpc.Message, backend string) *jsonrpc
 
 // call is what is known of a POST before its session is: the body as received, the id
 // by which the client recognises a refusal, the id of the request that it answers, if
-// it does, and whether it can be served twice without harm. It is empty for other
-// methods.
+// it does, whether it can be served twice without harm, and whether it only waits. It
+// is empty for other methods.
 type call struct {
 	body    []byte
 	id      jsonrpc.ID
 	answers jsonrpc.ID
 	safe    bool
+	wait    bool
 }
 
 // admit finds the session of a request and checks its protocol version (A-L10,
@@ -85,7 +86,7 @@ func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bo
 	if !ok {
 		return nil, nil, false
 	}
-	l, fresh, err := f.enter(s.key, s.Address)
+	l, fresh, err := f.enter(s.key, s.Address, s.Owner)
 	if err == nil && fresh {
 		// A DELETE that came between has found nothing to end in this process.
 		again := &session{key: s.key}
@@ -98,6 +99,13 @@ func (f *Face) join(c *gin.Context, backend string, p call) (*session, *live, bo
 		return nil, nil, false
 	}
 	l.belongs(s, c.GetHeader("Authorization"))
+	if err := f.uses(c.Request.Context(), s, l); err != nil {
+		if errors.Is(err, errUnknownSession) { // it has ended since it was looked up
+			f.end(s.key)
+		}
+		f.refuseSession(c, id, err)
+		return nil, nil, false
+	}
 	return s, l, true
 }
 
@@ -140,6 +148,9 @@ func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 	case errors.Is(err, errCrowded):
 		c.Header("Retry-After", "30")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errCrowded)
+	case errors.Is(err, errBusy):
+		c.Header("Retry-After", "1")
+		edge.WriteError(c, http.StatusServiceUnavailable, id, errBusy)
 	case errors.Is(err, errClosing):
 		c.Header("Retry-After", "5")
 		edge.WriteError(c, http.StatusServiceUnavailable, id, errClosing)

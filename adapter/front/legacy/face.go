@@ -1,8 +1,11 @@
 package legacy
 
 import (
+	"cmp"
+	"container/list"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -35,17 +38,26 @@ type Options struct {
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
-	Limits         Limits
-	Times          Times
+	// Budget bounds the bytes of all messages that are being handled, here and elsewhere.
+	Budget *edge.Budget
+	// Proxies are believed about the addresses of clients; nil is none.
+	Proxies edge.Proxies
+	Limits  Limits
+	Times   Times
 }
 
 // Limits bound what clients may hold (configuration key limits).
 type Limits struct {
-	// Body is the size of a message in bytes, InflightBytes that of all messages
-	// that are being handled.
-	Body, InflightBytes int64
+	// Body is the size of a message in bytes, Kept that of all messages that are kept
+	// for clients which may come back.
+	Body, Kept int64
+	// Requests counts the requests in flight of all sessions, RequestsPerAddress those
+	// of one client address, both with those that go on without their client. Zero is
+	// no bound.
+	Requests, RequestsPerAddress int
 	// Sessions counts all sessions, SessionsPerAddress those of one client
-	// address, StreamsPerSession the open GET streams of a session.
+	// address, StreamsPerSession the open GET streams of a session. One principal has
+	// half of all at most.
 	Sessions, SessionsPerAddress, StreamsPerSession int
 }
 
@@ -68,21 +80,32 @@ type Face struct {
 	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // what runs beside the handlers
 	draining atomic.Bool
-	budget   *edge.Budget
+	drains   context.Context //nolint:containedctx // done once the face drains
+	drained  context.CancelCauseFunc
+	calls    edge.Crowd   // requests in flight, by client address
 	kept     atomic.Int64 // bytes that the streams of all sessions keep
 
 	mu        sync.Mutex
 	closed    bool
 	live      map[string]*live // by session key
-	addresses map[string]int   // sessions by client address
+	addresses edge.Crowd       // sessions by client address
+	holders   edge.Crowd       // the same by principal
+	unused    list.List        // of *idler, those that were opened first in front
 }
+
+// ownerShare is the part of all sessions that one principal may have.
+const ownerShare = 2
 
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	ctx, cancel := context.WithCancelCause(context.Background())
+	drains, drained := context.WithCancelCause(ctx)
 	return &Face{
-		Options: o, ctx: ctx, cancel: cancel, budget: edge.NewBudget(o.Limits.InflightBytes),
-		live: make(map[string]*live), addresses: make(map[string]int),
+		Options: o, ctx: ctx, cancel: cancel, drains: drains, drained: drained,
+		calls:     edge.Crowd{All: cmp.Or(o.Limits.Requests, math.MaxInt), Each: cmp.Or(o.Limits.RequestsPerAddress, math.MaxInt)},
+		live:      make(map[string]*live),
+		addresses: edge.Crowd{All: o.Limits.Sessions, Each: o.Limits.SessionsPerAddress},
+		holders:   edge.Crowd{All: math.MaxInt, Each: max(1, o.Limits.Sessions/ownerShare)},
 	}
 }
 
@@ -130,6 +153,7 @@ func (f *Face) Drain() {
 	for _, l := range all {
 		l.drain()
 	}
+	f.drained(errClosing)
 }
 
 // Close ends every stream and every exchange. Sessions stay in the store. It
@@ -139,7 +163,7 @@ func (f *Face) Close(ctx context.Context) error {
 	f.mu.Lock()
 	f.closed = true
 	all := f.live
-	f.live, f.addresses = make(map[string]*live), make(map[string]int)
+	f.live = make(map[string]*live)
 	f.mu.Unlock()
 	f.cancel(errClosing)
 	for _, l := range all {

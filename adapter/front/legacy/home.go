@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
+	"github.com/taskbridge/taskbridge/legacy2025"
 )
 
 // A session has a home: the process that holds its streams, its requests in flight and
@@ -38,9 +40,11 @@ func (f *Face) settle(c *gin.Context, s *session, p call) bool {
 			return false
 		}
 		if place != f.Peers.ID() {
-			began, err := f.Peers.Pass(c.Writer, c.Request, p.body, place)
-			if !errors.Is(err, replica.ErrGone) && !f.repeats(c, p, place, began, err) {
-				f.passed(c, p, began, err)
+			w := &tail{ResponseWriter: c.Writer}
+			began, err := f.passOn(c, w, p, place)
+			lost := errors.Is(err, replica.ErrCut) && f.lost(c, place)
+			if !errors.Is(err, replica.ErrGone) && !(lost && !began && p.repeats(c)) {
+				f.passed(c, s, p, passing{began: began, err: err, lost: lost, whole: w.whole()})
 				return false
 			}
 		}
@@ -51,6 +55,49 @@ func (f *Face) settle(c *gin.Context, s *session, p call) bool {
 	}
 }
 
+// passOn has another process serve a request. A stream of the session, or a wait, ends
+// here when this process is about to stop, as its own do; the client comes back to it.
+func (f *Face) passOn(c *gin.Context, w http.ResponseWriter, p call, place string) (began bool, err error) {
+	req := c.Request
+	if p.wait || req.Method == http.MethodGet {
+		ctx, cancel := context.WithCancelCause(req.Context())
+		defer cancel(nil)
+		defer context.AfterFunc(f.drains, func() { cancel(errClosing) })()
+		req = req.WithContext(ctx)
+	}
+	return f.Peers.Pass(w, req, p.body, place)
+}
+
+// tail is an answer of which the end is remembered.
+type tail struct {
+	gin.ResponseWriter
+	last [2]byte
+}
+
+// Write implements [http.ResponseWriter].
+func (t *tail) Write(b []byte) (int, error) {
+	for _, c := range b[max(0, len(b)-len(t.last)):] {
+		t.last[0], t.last[1] = t.last[1], c
+	}
+	return t.ResponseWriter.Write(b)
+}
+
+// Unwrap is for [http.ResponseController].
+func (t *tail) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// whole reports whether the answer is a stream that does not end amid an event.
+func (t *tail) whole() bool {
+	return strings.HasPrefix(t.Header().Get("Content-Type"), edge.EventStream) && t.last == [2]byte{'\n', '\n'}
+}
+
+// passing is how it ended that a request was passed on.
+type passing struct {
+	began bool // something of the answer was written
+	err   error
+	lost  bool // the other process has died
+	whole bool // what was written are whole events
+}
+
 // place is the process that a request is for: the one that has what it names, or else
 // the session's home.
 func (f *Face) place(c *gin.Context, s *session, p call) string {
@@ -59,7 +106,7 @@ func (f *Face) place(c *gin.Context, s *session, p call) string {
 	case p.answers != "":
 		named = s.asker(p.answers)
 	case c.Request.Method == http.MethodGet:
-		named, _, _ = strings.Cut(c.GetHeader(headerLastEvent), nonceMark)
+		named = f.maker(s, c.GetHeader(headerLastEvent))
 	}
 	if named == "" || named == s.Home || named == f.Peers.ID() {
 		if named == "" {
@@ -79,8 +126,7 @@ func (f *Face) holds(c *gin.Context, s *session, p call) bool {
 	if p.answers != "" {
 		return s.asker(p.answers) == f.Peers.ID()
 	}
-	process, _, _ := strings.Cut(c.GetHeader(headerLastEvent), nonceMark)
-	return process == f.Peers.ID()
+	return f.maker(s, c.GetHeader(headerLastEvent)) == f.Peers.ID()
 }
 
 // claim makes this process the home of a session, unless it has another home by now
@@ -97,25 +143,40 @@ func (f *Face) claim(c *gin.Context, s *session, gone string) error {
 	})
 }
 
-// repeats reports whether a request was cut by the death of the process that may have
-// served it, and does no harm if it is served again.
-func (f *Face) repeats(c *gin.Context, p call, place string, began bool, err error) bool {
-	if began || !errors.Is(err, replica.ErrCut) || !p.safe && c.Request.Method != http.MethodGet {
-		return false
-	}
-	lives, err := f.Peers.Lives(c.Request.Context(), place)
+// resumes reports whether the client opens the stream again that a request has opened,
+// if it just ends (A-R7).
+func (s *session) resumes(r *http.Request) bool {
+	return legacy2025.TaskCapable(s.Version) || r.Method == http.MethodGet && r.Header.Get(headerLastEvent) == ""
+}
+
+// lost reports whether a process has died, as far as is known.
+func (f *Face) lost(c *gin.Context, process string) bool {
+	lives, err := f.Peers.Lives(c.Request.Context(), process)
 	return err == nil && !lives
 }
 
+// repeats reports whether a request does no harm if it is served again.
+func (p call) repeats(c *gin.Context) bool { return p.safe || c.Request.Method == http.MethodGet }
+
 // passed ends a request that was passed on. One that may have been served is never
-// served again.
-func (f *Face) passed(c *gin.Context, p call, began bool, err error) {
+// served again. Where the process that has served it is lost, nobody comes back to its
+// stream but who can wait elsewhere.
+func (f *Face) passed(c *gin.Context, s *session, p call, end passing) {
+	closing, answered := errors.Is(end.err, errClosing), c.Request.Method == http.MethodPost && p.id != ""
 	switch {
-	case err == nil, c.Request.Context().Err() != nil:
-	case began:
+	case end.err == nil, c.Request.Context().Err() != nil:
+	case closing && !end.began && p.wait:
+		edge.WriteError(c, http.StatusOK, p.id, errClosing)
+	case closing && !end.began:
+		f.refuseSession(c, p.id, errClosing)
+	case closing && end.whole && s.resumes(c.Request):
+	case end.lost && end.whole && answered && !p.wait:
+		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
+		_ = edge.NewEvents(c, f.Env).Message("", jsonrpc.AppendError(nil, p.id, errCut)) // or the client has left
+	case end.began:
 		edge.Cut()
-	case c.Request.Method == http.MethodPost && p.id != "":
-		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
+	case answered:
+		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
 		edge.WriteError(c, http.StatusOK, p.id, errCut)
 	default:
 		c.Header("Retry-After", "1")

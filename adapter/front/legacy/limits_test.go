@@ -90,7 +90,7 @@ func TestLargeAnswerWhileAway(t *testing.T) {
 // that may be in flight. Beyond it a session keeps little for its clients, but does not
 // take it from others.
 func TestCrowdedSessions(t *testing.T) {
-	tune := func(o *legacy.Options) { o.Limits.InflightBytes = 1 << 20 }
+	tune := func(o *legacy.Options) { o.Limits.Kept = 256 << 10 }
 	bubble(t, tune, func(t *testing.T, r *rig) {
 		r.crossing.on("tools/call", func(context.Context, *port.Exchange) port.Outcome {
 			time.Sleep(time.Minute)

@@ -1,15 +1,16 @@
 package legacy
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
-	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 )
 
@@ -18,7 +19,10 @@ import (
 type live struct {
 	f       *Face
 	address string
-	nonce   string // begins the ids of its streams
+	// principal is that of its record: empty for a session that is its own.
+	principal string
+	unused    *list.Element // where it stands among those; guarded by the face's lock
+	nonce     string        // begins the ids of its streams
 
 	mu       sync.Mutex
 	ended    error              // why it has ended; nil while it lives
@@ -47,8 +51,26 @@ type live struct {
 	nextID int64 // the request id minted last
 }
 
-// nonceMark separates the process from what makes the ids of its streams unique.
-const nonceMark = "."
+// nonceMark ends the nonce in the id of a stream. A nonce is sealed: it tells any process
+// whose streams they are, and clients can neither read nor make one.
+const (
+	nonceMark    = "."
+	purposeNonce = "streams of a session"
+)
+
+// maker is the process that has the stream of an event, if that is of this very session;
+// else "".
+func (f *Face) maker(s *session, place string) string {
+	nonce, _, found := strings.Cut(place, nonceMark)
+	if !found || len(place) > maxPlaceSize {
+		return ""
+	}
+	process, err := f.Keys.Open(purposeNonce+" "+s.key, nonce)
+	if err != nil {
+		return ""
+	}
+	return string(process)
+}
 
 // maxInflight bounds the requests that a session has in flight, those included
 // that go on without their client (A-L18).
@@ -66,13 +88,14 @@ var (
 	errEnded     = jsonrpc.NewError(jsonrpc.CodeInternal, "the session has ended")
 	errBusyID    = jsonrpc.NewError(jsonrpc.CodeInvalidRequest, "Invalid request: id: a request with this id is in flight")
 	errCrowded   = jsonrpc.NewError(jsonrpc.CodeInternal, "too many requests in flight; try again later")
+	errBusy      = jsonrpc.NewError(jsonrpc.CodeInternal, "too many requests at once; try again later")
 	errCancelled = errors.New("cancelled by the client")
 	errFull      = errors.New("too many sessions or streams")
 )
 
 // enter returns what this process holds of a session. If it held nothing, it
 // counts the session and says so.
-func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
+func (f *Face) enter(key, address, principal string) (l *live, fresh bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -82,20 +105,24 @@ func (f *Face) enter(key, address string) (l *live, fresh bool, err error) {
 		l.use(f.Env.Now())
 		return l, false, nil
 	}
-	if len(f.live) >= f.Limits.Sessions || f.addresses[address] >= f.Limits.SessionsPerAddress {
-		return nil, false, errFull
-	}
-	nonce, err := env.NewID(f.Env)
+	nonce, err := f.Keys.Seal(purposeNonce+" "+key, []byte(f.Peers.ID()))
 	if err != nil {
 		return nil, false, err
 	}
+	f.makeRoom()
+	if !f.holders.Enter(principal) {
+		return nil, false, errFull
+	}
+	if !f.addresses.Enter(address) {
+		f.holders.Leave(principal)
+		return nil, false, errFull
+	}
 	l = &live{
-		f: f, address: address, nonce: f.Peers.ID() + nonceMark + nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
+		f: f, address: address, principal: principal, nonce: nonce, inflight: make(map[jsonrpc.ID]flight), used: f.Env.Now(),
 		over: make(chan struct{}),
 	}
 	l.stop = f.Env.AfterFunc(f.beatTime(), func() { f.beat(key, l) })
 	f.live[key] = l
-	f.addresses[address]++
 	return l, true, nil
 }
 
@@ -168,9 +195,9 @@ func (f *Face) expired(key string, l *live) {
 // drop forgets a session; the face's lock is held.
 func (f *Face) drop(key string, l *live) {
 	delete(f.live, key)
-	if f.addresses[l.address]--; f.addresses[l.address] == 0 {
-		delete(f.addresses, l.address)
-	}
+	f.isUsed(l)
+	f.addresses.Leave(l.address)
+	f.holders.Leave(l.principal)
 }
 
 // end ends everything of a session in this process.
@@ -279,6 +306,8 @@ func (f *Face) begin(l *live, x *exchange) error {
 		return errCrowded
 	case x.rule.wait && f.draining.Load():
 		return errClosing
+	case !f.calls.Enter(l.address):
+		return errBusy
 	}
 	l.inflight[x.msg.ID] = flight{x.cancel, x.rule.wait}
 	return nil
@@ -288,6 +317,7 @@ func (l *live) done(id jsonrpc.ID, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.inflight, id)
+	l.f.calls.Leave(l.address)
 	l.used = now
 }
 

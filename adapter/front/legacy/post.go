@@ -16,16 +16,15 @@ import (
 
 // post serves POST: one message, or a batch.
 func (f *Face) post(c *gin.Context, backend string) {
-	room, ok := f.budget.Take(c, f.Limits.Body)
+	room, ok := f.Budget.Take(c, f.Proxies.Client(c.Request))
 	if !ok {
 		return
 	}
 	defer room.Release()
-	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
+	body, err := edge.ReadBody(c, f.Env, room, f.Limits.Body)
 	if err != nil {
 		return
 	}
-	room.Keep(len(body))
 	accepts := edge.ParseAccept(c.Request)
 	if !accepts.JSON && !accepts.EventStream {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s or %s", edge.JSON, edge.EventStream))
@@ -66,7 +65,7 @@ func (f *Face) post(c *gin.Context, backend string) {
 func newCall(body []byte, msg *jsonrpc.Message) call {
 	p := call{body: body, id: edge.EchoedID(msg)}
 	if msg.Kind == jsonrpc.KindRequest {
-		p.safe = table[msg.Method].safe
+		p.safe, p.wait = table[msg.Method].safe, table[msg.Method].wait
 	}
 	if msg.Kind == jsonrpc.KindResult || msg.Kind == jsonrpc.KindError {
 		p.answers = msg.ID
@@ -150,7 +149,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 	}
 	s.Version = legacy2025.Negotiate(params.ProtocolVersion)
 	s.ClientInfo, s.Capabilities = string(params.ClientInfo), string(params.Capabilities)
-	l, _, err := f.enter(s.key, s.Address)
+	l, _, err := f.enter(s.key, s.Address, s.Owner)
 	if err != nil {
 		f.refuseSession(c, msg.ID, err)
 		return
@@ -182,6 +181,7 @@ func (f *Face) initialize(c *gin.Context, backend string, msg jsonrpc.Message, a
 			l.belongs(s, c.GetHeader("Authorization"))
 		}
 		c.Header(headerSession, s.id)
+		f.opened(s.key, l)
 	}
 	rep.end(msg, out)
 }

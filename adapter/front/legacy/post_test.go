@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
 )
@@ -222,7 +223,7 @@ func TestErrors(t *testing.T) {
 // TestInflightBytes: messages that are being handled share a bound, whatever
 // they announce.
 func TestInflightBytes(t *testing.T) {
-	bubble(t, func(o *legacy.Options) { o.Limits.InflightBytes = 5 << 10 }, func(t *testing.T, r *rig) {
+	bubble(t, func(o *legacy.Options) { o.Budget = edge.NewBudget(5<<10, 5<<10) }, func(t *testing.T, r *rig) {
 		id := r.open()
 		r.crossing.on("tools/call", after(10*time.Second))
 		// Of unknown length, each of these is first taken for the largest possible.
@@ -257,7 +258,7 @@ func TestInflightBytesOfLostCalls(t *testing.T) {
 		{"in a batch", "2025-03-26", "[" + call("0", "ping") + "," + big("1") + "]", `{"jsonrpc":"2.0","id":2,"result":{}}`, time.Second},
 	} {
 		t.Run("A-L18 "+tt.name, func(t *testing.T) {
-			bubble(t, func(o *legacy.Options) { o.Limits.InflightBytes = 5 << 10 }, func(t *testing.T, r *rig) {
+			bubble(t, func(o *legacy.Options) { o.Budget = edge.NewBudget(5<<10, 5<<10) }, func(t *testing.T, r *rig) {
 				id := r.openVersion(tt.version)
 				r.crossing.on("tools/call", after(time.Minute))
 				lost := rawRequest(t, r, http.MethodPost, id, tt.body)

@@ -248,10 +248,10 @@ func TestNotResumable(t *testing.T) {
 		s.want(event(1))
 		r.post(id, call("1", "tools/call"))
 		var number int
-		if _, err := fmt.Sscanf(s.last[strings.LastIndexByte(s.last, '-'):], "-%d:1", &number); err != nil {
+		if _, err := fmt.Sscanf(s.last[strings.LastIndexByte(s.last, '.'):], ".%d:1", &number); err != nil {
 			t.Fatal(err)
 		}
-		r.refuses(id, strings.Replace(s.last, fmt.Sprintf("-%d:1", number), fmt.Sprintf("-%d:1", number+1), 1))
+		r.refuses(id, strings.Replace(s.last, fmt.Sprintf(".%d:1", number), fmt.Sprintf(".%d:1", number+1), 1))
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/legacy"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/replica"
@@ -210,7 +211,8 @@ func options(tb testing.TB, x port.Crossing) legacy.Options {
 	return legacy.Options{
 		Crossing: x, Store: store, Peers: peers, Keys: keys, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
-		Limits: legacy.Limits{Body: 4 << 10, InflightBytes: 1 << 30, Sessions: 100, SessionsPerAddress: 100, StreamsPerSession: 2},
+		Budget: edge.NewBudget(1<<30, 1<<30),
+		Limits: legacy.Limits{Body: 4 << 10, Kept: 1 << 28, Sessions: 100, SessionsPerAddress: 100, StreamsPerSession: 2},
 		Times:  legacy.Times{SessionIdle: idle, ReplayWindow: window},
 	}
 }

@@ -42,25 +42,33 @@ type record struct {
 	Home         string   `json:"home"`             // the process that serves it
 	Askers       []string `json:"askers,omitempty"` // processes that have a block of request ids, by block
 	Kept         string   `json:"kept,omitempty"`   // by the crossing
+	Used         bool     `json:"used,omitempty"`   // something has come on it
 	Seen         int64    `json:"seen"`             // ms, written once in a quarter of the idle time
 }
 
-// maxResources bounds the subscriptions of one session, maxIdentity the size of
-// what a client says about itself, in bytes: all of it is read with every request.
+// maxResources bounds the subscriptions of one session, maxURIs the bytes of their
+// URIs, and maxIdentity the size of what a client says about itself, in bytes: all of it
+// is read with every request.
 const (
 	maxResources = 1000
+	maxURIs      = 256 << 10
 	maxIdentity  = 64 << 10
 )
 
+// add adds a subscription, unless there is no room: others may have come in between.
 func (r *record) add(uri string) {
-	if !slices.Contains(r.Resources, uri) {
+	if !slices.Contains(r.Resources, uri) && !r.full(uri) {
 		r.Resources = append(r.Resources, uri)
 	}
 }
 
 // full reports whether the session has no room for another subscription.
 func (r *record) full(uri string) bool {
-	return len(r.Resources) >= maxResources && !slices.Contains(r.Resources, uri)
+	size := len(uri)
+	for _, u := range r.Resources {
+		size += len(u)
+	}
+	return (len(r.Resources) >= maxResources || size > maxURIs) && !slices.Contains(r.Resources, uri)
 }
 
 func (r *record) remove(uri string) {
@@ -234,7 +242,7 @@ func (f *Face) newSession(c *gin.Context, backend string) (*session, error) {
 	}
 	s := &session{
 		id: id, key: sessionKey(id), principal: edge.Principal(c), verified: edge.Verified(c),
-		record: record{Backend: backend, Home: f.Peers.ID(), Address: c.RemoteIP()},
+		record: record{Backend: backend, Home: f.Peers.ID(), Address: f.Proxies.Client(c.Request)},
 	}
 	if s.principal != "" {
 		s.Owner = f.owners(s.principal)[0]

@@ -15,9 +15,7 @@ const (
 	// come back, maxSession the bytes of all that its streams keep.
 	maxResumable = 32
 	maxSession   = 8 << 20
-	// keptShare is the part of [Limits.InflightBytes] that the streams of all
-	// sessions may keep. Beyond it a session keeps minSession, in bytes.
-	keptShare  = 4
+	// minSession is what a session keeps in bytes when all together keep [Limits.Kept].
 	minSession = 64 << 10
 	// aheadEvents and aheadSize are how far an exchange may run ahead of a client
 	// that reads slowly, in messages and in bytes.
@@ -83,7 +81,7 @@ func (st *stream) hold() (release func()) {
 // process serves it. The lock is held.
 func (l *live) name() string {
 	l.named++
-	return l.nonce + "-" + strconv.FormatInt(l.named, 10)
+	return l.nonce + nonceMark + strconv.FormatInt(l.named, 10)
 }
 
 // tell fixes the id of a stream. The lock is held.
@@ -141,7 +139,7 @@ func (st *stream) fit() {
 // crowded reports whether the session's streams keep too much, by itself or because
 // all sessions together do. The lock is held.
 func (l *live) crowded() bool {
-	return l.kept > maxSession || l.kept > minSession && l.f.kept.Load() > l.f.Limits.InflightBytes/keptShare
+	return l.kept > maxSession || l.kept > minSession && l.f.kept.Load() > l.f.Limits.Kept
 }
 
 // count brings the bytes of the session, and of all, up to date.

@@ -58,7 +58,7 @@ func setLevel(f *Face, ctx context.Context, s *session, x *port.Exchange) error 
 
 func roomForResource(s *session, x *port.Exchange) error {
 	if uri, _ := x.Message.Params.Get("uri").Text(); s.full(uri) {
-		return wire.Wrong("params.uri", fmt.Sprintf("at most %d subscriptions in a session", maxResources))
+		return wire.Wrong("params.uri", fmt.Sprintf("at most %d subscriptions in a session, of %d bytes together", maxResources, maxURIs))
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ func (f *Face) begin(c *gin.Context, s *stream) error {
 		return closing(c)
 	case s.caller != "" && f.streams[s.caller] >= f.Limits.StreamsPerCaller:
 		return busy(c, "30", errStreams)
+	case !f.calls.Enter(s.who...):
+		return busy(c, "1", errRequests)
 	}
 	f.running[s] = struct{}{}
 	f.work.Add(1)
@@ -65,6 +67,7 @@ func (f *Face) end(s *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, s)
+	f.calls.Leave(s.who...)
 	if s.caller == "" {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -161,9 +162,30 @@ func TestTooManySubscriptions(t *testing.T) {
 	})
 }
 
+// TestTooManyRequestsOfOne: the requests of one principal are bounded, and those of one
+// address whatever it calls itself.
+func TestTooManyRequestsOfOne(t *testing.T) {
+	bubble(t, func(o *modern.Options) { o.Limits.RequestsPerCaller = 3 }, func(t *testing.T, r *rig) {
+		r.crossing.on("tools/call", after(time.Minute))
+		var all []<-chan answer
+		for _, who := range []string{"a", "b", "c"} {
+			all = append(all, r.background(call("1", "Accept: application/json", "Authorization: Bearer "+who)))
+		}
+		a := r.do(ask("2", "tools/list", ""))
+		wantAnswer(t, a, http.StatusServiceUnavailable, failed("2", "-32603", "too many requests at once; try again later", ""))
+		if a.header.Get("Retry-After") != "1" {
+			t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+		}
+		for _, answered := range all {
+			<-answered
+		}
+		wantAnswer(t, r.do(ask("2", "tools/list", "")), 200, served("2", "tools/list"))
+	})
+}
+
 // TestTooManyBytes: the messages being handled are bounded together.
 func TestTooManyBytes(t *testing.T) {
-	bubble(t, func(o *modern.Options) { o.Limits.InflightBytes = 300 }, func(t *testing.T, r *rig) {
+	bubble(t, func(o *modern.Options) { o.Budget = edge.NewBudget(300, 300) }, func(t *testing.T, r *rig) {
 		r.crossing.on("tools/call", after(time.Minute))
 		first := r.background(call("1", "Accept: application/json"))
 		wantAnswer(t, r.do(ask("2", "tools/list", "")), http.StatusServiceUnavailable, failed("", "-32603", "too many messages at once; try again", ""))

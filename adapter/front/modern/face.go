@@ -1,8 +1,10 @@
 package modern
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -27,18 +29,22 @@ type Options struct {
 	// Filter is the last look at everything a client gets, OwnEra that at what comes
 	// from a backend of this era (S-3).
 	Filter, OwnEra port.Filter
-	Limits         Limits
+	// Budget bounds the bytes of all messages that are being handled, here and elsewhere.
+	Budget *edge.Budget
+	// Proxies are believed about the addresses of clients; nil is none.
+	Proxies edge.Proxies
+	Limits  Limits
 }
 
 // Limits bound what clients may hold (configuration key limits).
 type Limits struct {
-	// Body is the size of a message in bytes, InflightBytes that of all messages
-	// that are being handled.
-	Body, InflightBytes int64
-	// Requests counts all requests that are being handled, StreamsPerCaller the
-	// open subscriptions of one principal, or of one client address where there is
-	// none.
-	Requests, StreamsPerCaller int
+	// Body is the size of a message in bytes.
+	Body int64
+	// Requests counts all requests that are being handled, RequestsPerCaller those of
+	// one principal and those of one client address: principals without a key set are
+	// made up at will. StreamsPerCaller counts the open subscriptions of one principal, or
+	// of one client address where there is none. RequestsPerCaller of zero is no bound.
+	Requests, RequestsPerCaller, StreamsPerCaller int
 }
 
 // Route is a backend as clients of this face reach it.
@@ -53,7 +59,7 @@ type Route struct {
 type Face struct {
 	Options
 
-	budget  *edge.Budget
+	calls   edge.Crowd // exchanges by principal, and by address
 	unnamed atomic.Int64
 	work    sync.WaitGroup // exchanges
 
@@ -68,7 +74,7 @@ type Face struct {
 // New returns a face. Close must be called.
 func New(o Options) *Face {
 	return &Face{
-		Options: o, budget: edge.NewBudget(o.Limits.InflightBytes),
+		Options: o, calls: edge.Crowd{All: math.MaxInt, Each: cmp.Or(o.Limits.RequestsPerCaller, o.Limits.Requests)},
 		streams: make(map[string]int), running: make(map[*stream]struct{}),
 	}
 }

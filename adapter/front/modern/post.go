@@ -22,16 +22,15 @@ func (f *Face) post(c *gin.Context, route Route) {
 		return
 	}
 	defer f.leave()
-	room, ok := f.budget.Take(c, f.Limits.Body)
+	room, ok := f.Budget.Take(c, f.Proxies.Client(c.Request))
 	if !ok {
 		return
 	}
 	defer room.Release()
-	body, err := edge.ReadBody(c, f.Env, f.Limits.Body)
+	body, err := edge.ReadBody(c, f.Env, room, f.Limits.Body)
 	if err != nil {
 		return
 	}
-	room.Keep(len(body))
 	accepts := edge.ParseAccept(c.Request)
 	if !accepts.JSON && !accepts.EventStream {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s or %s", edge.JSON, edge.EventStream))
@@ -68,8 +67,9 @@ func (f *Face) request(c *gin.Context, route Route, body []byte, msg jsonrpc.Mes
 	}
 	x := f.exchange(c, route, r)
 	s := newStream(c.Request.Context(), rep)
+	s.who = origins(c, f.Proxies, x.Caller)
 	if r.method.listens {
-		s.caller = subscriber(c, x.Caller)
+		s.caller = s.who[len(s.who)-1]
 	}
 	if err := f.begin(c, s); err != nil {
 		s.end(port.Fail(err))
@@ -111,12 +111,14 @@ func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome)
 	return false
 }
 
-// subscriber is under what name the subscriptions of a caller are counted.
-func subscriber(c *gin.Context, caller port.Caller) string {
-	if caller.Principal == "" {
-		return "address:" + c.RemoteIP()
+// origins are under what names the requests of a caller are counted: its address, and
+// its principal if it has one.
+func origins(c *gin.Context, proxies edge.Proxies, caller port.Caller) []string {
+	names := []string{"address:" + proxies.Client(c.Request)}
+	if caller.Principal != "" {
+		names = append(names, caller.Principal)
 	}
-	return caller.Principal
+	return names
 }
 
 // exchange is a request on its way to the crossing. Its caller is what the request

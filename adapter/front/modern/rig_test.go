@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/front/modern"
 	"github.com/taskbridge/taskbridge/adapter/port"
 	"github.com/taskbridge/taskbridge/adapter/replica"
@@ -156,7 +157,8 @@ func options(tb testing.TB, x *crossing) modern.Options {
 	return modern.Options{
 		Crossing: x, Params: x, Peers: peers, Env: env.System(), Logger: slog.New(slog.DiscardHandler),
 		Filter: func(_ string, msg []byte) []byte { return msg },
-		Limits: modern.Limits{Body: 4 << 10, InflightBytes: 1 << 30, Requests: 100, StreamsPerCaller: 2},
+		Budget: edge.NewBudget(1<<30, 1<<30),
+		Limits: modern.Limits{Body: 4 << 10, Requests: 100, StreamsPerCaller: 2},
 	}
 }
 

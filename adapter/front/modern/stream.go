@@ -21,7 +21,8 @@ var (
 // once, so that a crossing is never ahead of its client.
 type stream struct {
 	rep    *reply
-	caller string // of a subscription; under what name it is counted
+	who    []string // under what names it is counted
+	caller string   // under what name it is counted as a subscription, or empty
 
 	// ctx is of the exchange; it ends with the connection, or with a cause.
 	ctx    context.Context

@@ -25,7 +25,7 @@ const (
 type bindings struct {
 	values map[ref]wire.Value
 	refs   map[string]ref // by kind, scope and value
-	scope  string         // within which ids of requests to the upstream differ
+	scope  string         // within which ids and tokens of requests to the upstream differ
 }
 
 func newBindings() bindings {
@@ -38,7 +38,7 @@ func (b *bindings) clone() bindings {
 
 // unique is what no other placeholder of a kind stands for.
 func (b *bindings) unique(kind string, v wire.Value) string {
-	if kind == kindID {
+	if kind == kindID || kind == kindToken {
 		return kind + " " + b.scope + " " + string(v)
 	}
 	return kind + " " + string(v)

@@ -51,6 +51,13 @@ func (b *back) Open(ctx context.Context, hello port.Hello) (port.Session, error)
 	return s, nil
 }
 
+// set has every handshake from now on fail.
+func (b *back) set(fails error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fails = fails
+}
+
 func (b *back) Resume(_ context.Context, ticket port.Ticket, hello port.Hello) port.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()

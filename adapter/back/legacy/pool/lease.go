@@ -112,6 +112,15 @@ func (l *Lease) Linger() {
 	l.m.single = false
 }
 
+// Leave says that something lives on in the session for which nobody here keeps it: its
+// slot may go to another, but its end is never asked of the server. [Pool.Resume] finds
+// it again.
+func (l *Lease) Leave() {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	l.m.left = true
+}
+
 // Release gives the session back. It may be called again.
 func (l *Lease) Release() {
 	l.p.mu.Lock()

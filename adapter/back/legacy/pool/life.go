@@ -66,19 +66,25 @@ func (p *Pool) room(key Key, resumed bool) bool {
 	if p.total < p.o.Total {
 		return true
 	}
-	var oldest *Member
-	for key := range p.members {
-		p.sweep(key)
-		for _, m := range p.members[key] {
-			if m.idle() && (oldest == nil || m.since.Before(oldest.since)) {
-				oldest = m
-			}
-		}
-	}
+	oldest := p.oldest(func(*Member) bool { return true })
 	if p.total >= p.o.Total && oldest != nil {
 		p.drop(oldest)
 	}
 	return p.total < p.o.Total
+}
+
+// oldest returns the session of this kind that has been idle for the longest, or nil.
+// Those that are lost are dropped.
+func (p *Pool) oldest(kind func(*Member) bool) (oldest *Member) {
+	for key := range p.members {
+		p.sweep(key)
+		for _, m := range p.members[key] {
+			if m.idle() && kind(m) && (oldest == nil || m.since.Before(oldest.since)) {
+				oldest = m
+			}
+		}
+	}
+	return oldest
 }
 
 // drop lends a session to nobody any more, and ends it unless it is lent still:
@@ -88,6 +94,9 @@ func (p *Pool) drop(m *Member) {
 	if !m.gone {
 		m.gone = true
 		p.total--
+		if m.alone {
+			p.singles--
+		}
 		rest := slices.DeleteFunc(p.members[m.key], func(other *Member) bool { return other == m })
 		if p.members[m.key] = rest; len(rest) == 0 {
 			delete(p.members, m.key)
@@ -106,7 +115,7 @@ func (p *Pool) end(m *Member) {
 		return
 	}
 	m.closed = true
-	if m.pins > 0 || m.resumed {
+	if m.pins > 0 || m.resumed || m.left {
 		p.work.Go(func() { m.session.Close(p.over) })
 		return
 	}

@@ -25,8 +25,12 @@ type Member struct {
 	// without one.
 	shared, pins int
 	holder       *Lease
+	// left is set once something lives in the session that nobody here looks after.
+	left bool
 	// single is set while the session is for its first lease alone.
 	single bool
+	// alone is set for one that was opened like that.
+	alone bool
 	// gone is set once the pool lends the session to nobody any more.
 	gone, closed bool
 	// uses counts the times that the session came into use, so that a timer

@@ -48,8 +48,11 @@ type Options struct {
 	// Wait is how long a call waits for a session when there may be no more of
 	// them; 0 stands for 30 seconds.
 	Wait time.Duration
-	// Total is how many sessions there may be; 0 stands for 1000.
+	// Total is how many sessions there may be; 0 stands for 1000. A quarter of them may
+	// be [Single].
 	Total int
+	// Openings is how many may be being opened at a time; 0 stands for 64.
+	Openings int
 	// PerKey is how many there may be with one key, and how many resumed ones beside
 	// them; 0 stands for 16.
 	PerKey int
@@ -61,12 +64,15 @@ const (
 	defaultWait   = 30 * time.Second
 	defaultTotal  = 1000
 	defaultPerKey = 16
+	// defaultOpenings is enough for a handshake of 50 ms a thousand times a second.
+	defaultOpenings = 64
 )
 
 func (o Options) orDefault() Options {
 	o.Idle = orDefault(o.Idle, defaultIdle)
 	o.Wait = orDefault(o.Wait, defaultWait)
 	o.Total = orDefault(o.Total, defaultTotal)
+	o.Openings = orDefault(o.Openings, defaultOpenings)
 	o.PerKey = orDefault(o.PerKey, defaultPerKey)
 	return o
 }

@@ -22,6 +22,10 @@ type Pool struct {
 	closed  bool
 	members map[Key][]*Member
 	total   int
+	// singles counts those opened for one lease alone, openings those being opened.
+	singles, openings int
+	// waiters counts the calls for which there is no session yet.
+	waiters int
 	// changed is closed, and replaced, when a session may have become free.
 	changed chan struct{}
 }
@@ -49,12 +53,33 @@ func (p *Pool) Get(ctx context.Context, key Key, hello port.Hello, mode Mode) (*
 	return p.lend(ctx, l, func() *Member {
 		m := p.pick(key, mode)
 		beside := m != nil && m.pins > 0 && mode == Exclusive && len(p.members[key]) < maxApart
-		if (m == nil || beside) && p.room(key, false) {
+		if (m == nil || beside) && p.opens(mode) && p.room(key, false) {
 			m = p.open(key, hello, mode == Single)
 		}
 		return m
 	})
 }
+
+// opens reports whether a session for this mode may be opened now, as far as that depends
+// on what else is: a crowd of strangers may neither take all sessions nor have the server
+// shake hands with all of them at once.
+func (p *Pool) opens(mode Mode) bool {
+	if p.openings >= p.o.Openings {
+		return false
+	}
+	most := max(1, p.o.Total/singleShare)
+	if mode != Single || p.singles < most {
+		return true
+	}
+	oldest := p.oldest(func(m *Member) bool { return m.alone })
+	if p.singles >= most && oldest != nil {
+		p.drop(oldest)
+	}
+	return p.singles < most
+}
+
+// singleShare is the part of all sessions that [Single] ones may be.
+const singleShare = 4
 
 // maxApart is how many sessions with one key there may be just so that calls are kept
 // apart from what lives in them.
@@ -90,8 +115,16 @@ func (p *Pool) lease(key Key, hello port.Hello, mode Mode) *Lease {
 func (p *Pool) lend(ctx context.Context, l *Lease, find func() *Member) (*Lease, error) {
 	timer := p.o.Env.NewTimer(p.o.Wait)
 	defer timer.Stop()
+	waits := false
+	defer func() {
+		if waits {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.waiters--
+		}
+	}()
 	for {
-		changed, err := p.try(l, find)
+		changed, err := p.try(l, find, &waits)
 		switch {
 		case err != nil:
 			return nil, err
@@ -108,8 +141,13 @@ func (p *Pool) lend(ctx context.Context, l *Lease, find func() *Member) (*Lease,
 	}
 }
 
-// try lends what can be lent now, or returns what to wait for.
-func (p *Pool) try(l *Lease, find func() *Member) (<-chan struct{}, error) {
+// maxWaiters is how many calls may wait for a session at a time: each looks at all of
+// them whenever something changes.
+const maxWaiters = 256
+
+// try lends what can be lent now, or returns what to wait for. Waits is set once the call
+// counts among those that wait.
+func (p *Pool) try(l *Lease, find func() *Member, waits *bool) (<-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -117,7 +155,15 @@ func (p *Pool) try(l *Lease, find func() *Member) (<-chan struct{}, error) {
 	}
 	p.sweep(l.key)
 	m := find()
-	if m == nil {
+	switch {
+	case m != nil:
+	case !*waits && p.waiters >= maxWaiters:
+		return nil, ErrBusy
+	default:
+		if !*waits {
+			*waits = true
+			p.waiters++
+		}
 		return p.changed, nil
 	}
 	m.take(l)
@@ -167,7 +213,10 @@ func (p *Pool) pick(key Key, mode Mode) *Member {
 // session is for one alone.
 func (p *Pool) open(key Key, hello port.Hello, single bool) *Member {
 	m := p.add(key)
-	m.single = single
+	p.openings++
+	if m.single, m.alone = single, single; single {
+		p.singles++
+	}
 	hello = p.hello(m, hello)
 	p.work.Go(func() {
 		session, err := p.o.Back.Open(p.opening, hello)
@@ -178,6 +227,7 @@ func (p *Pool) open(key Key, hello port.Hello, single bool) *Member {
 			p.work.Go(func() { session.Close(p.ending) })
 		}
 		m.session, m.err = session, err
+		p.openings--
 		close(m.ready)
 		if err != nil {
 			p.drop(m)

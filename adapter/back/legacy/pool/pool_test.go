@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -298,6 +299,112 @@ func TestCeiling(t *testing.T) {
 			r.get(key("d"), pool.Shared)
 			r.want(4)
 		})
+	})
+}
+
+// TestStrangers: sessions for one call alone are a part of all only, and so many are
+// opened at a time.
+func TestStrangers(t *testing.T) {
+	key := func(n int) pool.Key { return pool.Key{Principal: fmt.Sprint("anonymous ", n)} }
+	t.Run("a crowd of strangers leaves room for others", func(t *testing.T) {
+		bubble(t, func(o *pool.Options, _ *back) { o.Total = 8; o.Wait = time.Minute }, func(t *testing.T, r *rig) {
+			first := r.get(key(1), pool.Single)
+			r.get(key(2), pool.Single)
+			if _, err := r.Get(t.Context(), key(3), port.Hello{}, pool.Single); !errors.Is(err, pool.ErrBusy) {
+				t.Errorf("error %v", err)
+			}
+			for i := range 6 {
+				r.get(pool.Key{Principal: fmt.Sprint(i)}, pool.Exclusive)
+			}
+			first.Linger() // it counts all the same
+			first.Release()
+			begun := time.Now()
+			r.get(key(3), pool.Single)
+			if took := time.Since(begun); took != time.Second {
+				t.Errorf("the place of one that nobody uses was had after %v", took)
+			}
+		})
+	})
+	t.Run("so many handshakes at a time", func(t *testing.T) {
+		bubble(t, func(o *pool.Options, _ *back) { o.Openings = 3 }, func(t *testing.T, r *rig) {
+			got := make(chan error)
+			for i := range 7 {
+				go func() {
+					_, err := r.Get(t.Context(), key(i), port.Hello{}, pool.Single)
+					got <- err
+				}()
+			}
+			r.want(3)
+			time.Sleep(time.Second)
+			r.want(6)
+			time.Sleep(time.Second)
+			r.want(7)
+			r.back.set(errRefused)
+			for range 7 {
+				if err := <-got; err != nil {
+					t.Error(err)
+				}
+			}
+			for range 4 { // an opening that fails is one no more
+				if _, err := r.Get(t.Context(), alice, port.Hello{}, pool.Single); !errors.Is(err, errRefused) {
+					t.Errorf("error %v", err)
+				}
+			}
+		})
+	})
+}
+
+// TestManyWait: beyond so many calls that wait for a session the next is told at once.
+func TestManyWait(t *testing.T) {
+	bubble(t, func(o *pool.Options, _ *back) { o.Total = 1; o.Wait = time.Minute }, func(t *testing.T, r *rig) {
+		held := r.get(alice, pool.Exclusive)
+		errs := make(chan error, 300)
+		for range 256 {
+			go func() {
+				l, err := r.Get(t.Context(), alice, port.Hello{}, pool.Exclusive)
+				if err == nil {
+					l.Release()
+				}
+				errs <- err
+			}()
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := r.Get(t.Context(), alice, port.Hello{}, pool.Exclusive); !errors.Is(err, pool.ErrBusy) || time.Since(begun) != 0 {
+			t.Errorf("error %v after %v", err, time.Since(begun))
+		}
+		held.Release()
+		for range 256 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		r.get(alice, pool.Exclusive).Release() // none of them waits any more
+	})
+}
+
+// TestLeave: a session in which something lives on is let go in time, and not ended.
+func TestLeave(t *testing.T) {
+	bubble(t, func(o *pool.Options, _ *back) { o.Total = 1; o.Wait = time.Second }, func(t *testing.T, r *rig) {
+		l := r.get(alice, pool.Shared)
+		unpin := l.Pin()
+		place := l.Session().Ticket()
+		l.Leave()
+		l.Release()
+		if _, err := r.Get(t.Context(), bob, port.Hello{}, pool.Shared); !errors.Is(err, pool.ErrBusy) {
+			t.Errorf("error %v", err)
+		}
+		unpin()
+		r.get(bob, pool.Shared).Release() // in its place
+		r.wantEnded("")
+		if !r.opened()[0].left {
+			t.Error("the session is not let go")
+		}
+		again, err := r.Resume(t.Context(), alice, place, port.Hello{})
+		if err != nil || id(again) != "1" {
+			t.Errorf("session %v, error %v", again, err)
+		}
+		r.wantEnded("2") // bob's
 	})
 }
 
