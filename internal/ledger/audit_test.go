@@ -29,7 +29,7 @@ const grace = 2 * time.Second
 // who killed. Whatever does not agree is an error of the test.
 func (b *books) audit() {
 	b.Helper()
-	b.look()
+	b.look(b.entries)
 	b.lists()
 	for _, era := range []string{"modern", "legacy"} {
 		j := b.journal(era)
@@ -48,7 +48,13 @@ func (b *books) audit() {
 			b.Errorf("%s backend: call %q, which nobody has made: %+v", era, nonce, calls[0])
 		}
 	}
-	for _, e := range b.entries {
+	b.complain(b.entries)
+}
+
+// complain makes the problems of tasks errors of the test.
+func (b *books) complain(entries []*entry) {
+	b.Helper()
+	for _, e := range entries {
 		for _, p := range e.problems {
 			b.Errorf("%s (%s, %s): %s", e.nonce(), e.kind, e.made.Format(clock), p)
 		}
@@ -57,11 +63,11 @@ func (b *books) audit() {
 
 const clock = "15:04:05.000"
 
-// look asks once more after every task: what has ended stays as it was.
-func (b *books) look() {
+// look asks once more after tasks: what has ended stays as it was.
+func (b *books) look(entries []*entry) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 16)
-	for _, e := range b.entries {
+	for _, e := range entries {
 		if e.handle == "" || e.status == "" {
 			continue
 		}

@@ -132,11 +132,13 @@ type fleet struct {
 // span is a stretch of time.
 type span struct{ from, to time.Time }
 
+const firstSecret = "the-first-secret-of-the-fleet"
+
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{
 		T: t, dir: t.TempDir(), backends: make(map[string]*process), lives: make(map[string]*life),
-		secrets: []string{"the-first-secret-of-the-fleet"}, balancer: balance.New(),
+		secrets: []string{firstSecret}, balancer: balance.New(),
 	}
 	if *logs != "" {
 		f.dir = filepath.Join(*logs, t.Name())

@@ -39,15 +39,16 @@ func (b *books) client(r route) client {
 // load has the clients of every route make n tasks in all, evenly over a time, and sees
 // them to their ends. It returns at once; wait returns when all have ended.
 func (b *books) load(ctx context.Context, n int, over time.Duration) (wait func()) {
-	queues := make(map[route]chan *entry)
+	queues, first := make(map[route]chan *entry), len(b.entries)
 	for i := range n {
 		k := kinds[i%len(kinds)]
 		r := route{k.face, k.era}
 		if queues[r] == nil {
 			queues[r] = make(chan *entry, n)
 		}
-		b.entries = append(b.entries, &entry{kind: k, number: i})
+		b.entries = append(b.entries, &entry{kind: k, number: first + i})
 	}
+	entries := b.entries[first:]
 	var group sync.WaitGroup
 	for r, queue := range queues {
 		for range crowd {
@@ -63,7 +64,7 @@ func (b *books) load(ctx context.Context, n int, over time.Duration) (wait func(
 	group.Go(func() {
 		pace := time.NewTicker(over / time.Duration(n))
 		defer pace.Stop()
-		for _, e := range b.entries {
+		for _, e := range entries {
 			<-pace.C
 			queues[route{e.face, e.era}] <- e
 		}

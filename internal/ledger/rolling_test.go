@@ -10,9 +10,13 @@ import (
 // between is the time between two restarts of a rolling one.
 const between = time.Second / 2
 
-// roll restarts every replica, one after another, as an orchestrator does.
-func (b *books) roll() {
+// roll restarts every replica, one after another, as an orchestrator does, with these
+// secrets.
+func (b *books) roll(secrets ...string) {
 	b.Helper()
+	b.mu.Lock()
+	b.secrets = secrets
+	b.mu.Unlock()
 	for i := range b.replicas {
 		b.stop(i)
 		b.start(i)
@@ -50,11 +54,37 @@ func TestRolling(t *testing.T) {
 	began := time.Now()
 	wait := b.load(t.Context(), *tasks*3/4, *duration*3/4)
 	for range 2 {
-		b.roll()
+		b.roll(firstSecret)
 	}
 	wait()
 	b.smooth()
 	b.audit()
+	b.inspect()
+	b.publish("", time.Since(began))
+}
+
+// TestRotation: a secret is replaced under load, in the steps of docs/operations.md: the
+// new one is made known, then used, then the old one is dropped. No client notices the
+// first two; after the third what was made since the second is all there.
+func TestRotation(t *testing.T) {
+	const secondSecret = "the-second-secret-of-the-fleet"
+	b := newBooks(t)
+	began := time.Now()
+	wait := b.load(t.Context(), *tasks*3/4, *duration*3/4)
+	b.roll(firstSecret, secondSecret)
+	b.roll(secondSecret, firstSecret)
+	wait()
+	old := len(b.entries)
+	b.load(t.Context(), *tasks/4, *duration/4)()
+	b.smooth()
+	b.audit()
+	if t.Failed() {
+		return
+	}
+	b.roll(secondSecret)
+	since := b.entries[old:]
+	b.look(since)
+	b.complain(since)
 	b.inspect()
 	b.publish("", time.Since(began))
 }
