@@ -225,7 +225,7 @@ func (m *Manager) cancelHosted(ctx context.Context, r ref, caller port.Caller, r
 	ctx, cancel := m.parting(ctx)
 	defer cancel()
 	m.dismissAll(ctx, l, caller, open)
-	m.stopCall(ctx, l, caller, &rec)
+	m.stopCall(l, caller, &rec) //nolint:contextcheck // the client does not wait for it
 	return nil
 }
 
@@ -237,13 +237,13 @@ const kindStop = "session-call-stop"
 const stopped = "stopped"
 
 // stopCall ends the call of a hosted task, whichever process runs it.
-func (m *Manager) stopCall(ctx context.Context, l *live, caller port.Caller, rec *record) {
+func (m *Manager) stopCall(l *live, caller port.Caller, rec *record) {
 	if call := l.calls(); call != nil {
 		call.stop()
 		return
 	}
 	runner, id := rec.Runner, rec.CallID
-	if !m.spawn(func() { m.stopElsewhere(l, caller, runner, id) }) { //nolint:contextcheck // the client does not wait for it
+	if !m.spawn(func() { m.stopElsewhere(l, caller, runner, id) }) {
 		m.dismiss(l)
 	}
 }

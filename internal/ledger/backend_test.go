@@ -72,7 +72,7 @@ func serveBackend(era string) {
 	} else {
 		b.server = demo.NewLegacy(options)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "backend:", err)
 		return
@@ -116,7 +116,7 @@ func (b *backend) serve(w http.ResponseWriter, r *http.Request) {
 	var m heard
 	_ = json.Unmarshal(body, &m) // what it cannot read, the server refuses
 	if r.Method == http.MethodDelete {
-		b.conclude(r.Header.Get("Mcp-Session-Id"))
+		b.conclude(context.WithoutCancel(r.Context()), r.Header.Get("Mcp-Session-Id"))
 	}
 	if m.Method != "tools/call" {
 		b.server.ServeHTTP(w, r)
@@ -143,7 +143,7 @@ func (b *backend) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // conclude takes note of how the tasks of a session have ended that is about to end.
-func (b *backend) conclude(session string) {
+func (b *backend) conclude(ctx context.Context, session string) {
 	b.mu.Lock()
 	var calls []*call
 	for _, c := range b.Calls {
@@ -153,7 +153,7 @@ func (b *backend) conclude(session string) {
 	}
 	b.mu.Unlock()
 	for _, c := range calls {
-		status, said, err := askLegacy(context.Background(), b.url+"/audit/mcp", c)
+		status, said, err := askLegacy(ctx, b.url+"/audit/mcp", c)
 		if err != nil {
 			said = err.Error()
 		}

@@ -38,7 +38,7 @@ type process struct {
 // launch starts a program and waits for its address.
 func launch(t *testing.T, log string, env []string, name string, args ...string) *process {
 	t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...) //nolint:gosec // our own programs
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
 	cmd.Env = append(env, "HOME="+t.TempDir())
 	errOut, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *process) kill() {
 
 func tail(file string) string {
 	const most = 4000
-	text, err := os.ReadFile(file) //nolint:gosec // a log of our own
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err.Error()
 	}
@@ -300,7 +300,7 @@ func (f *fleet) inspect() {
 		f.Fatalf("no logs: %v", err)
 	}
 	for _, log := range logs {
-		text, err := os.ReadFile(log) //nolint:gosec // a log of our own
+		text, err := os.ReadFile(log)
 		if err != nil {
 			f.Fatal(err)
 		}

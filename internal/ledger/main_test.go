@@ -17,9 +17,9 @@ var (
 	tasks    = flag.Int("tasks", 200, "how many tasks TestLedger makes")
 	duration = flag.Duration("duration", 20*time.Second, "how long TestLedger goes on making them")
 	killing  = flag.Duration("kill", 8*time.Second, "how often TestLedger kills a replica")
-	outage   = flag.Duration("outage", 5*time.Second, "how long TestOutage keeps Redis away")
+	outage   = flag.Duration("outage", 5*time.Second, "how long TestOutage keeps Redis away, each time")
 	logs     = flag.String("logs", "", "the directory in which the logs of all processes stay")
-	report   = flag.String("report", "", "the file into which TestLedger writes its books")
+	report   = flag.String("report", "", "the file into which the books are written")
 )
 
 // asBackend makes the test binary a backend of the era that it names.
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // run builds the bridge, unless TASKBRIDGE_BIN names one, and runs the tests.
 func run(m *testing.M) int {
 	if binary = os.Getenv("TASKBRIDGE_BIN"); binary != "" {
-		return m.Run()
+		return publishAll(m.Run())
 	}
 	dir, err := os.MkdirTemp("", "ledger")
 	if err != nil {
@@ -53,7 +53,18 @@ func run(m *testing.M) int {
 	if err := build.Run(); err != nil {
 		return fail(err)
 	}
-	return m.Run()
+	return publishAll(m.Run())
+}
+
+// publishAll writes the report, if one is asked for and every test has passed.
+func publishAll(code int) int {
+	if code != 0 || *report == "" {
+		return code
+	}
+	if err := os.WriteFile(*report, []byte(preface+sections.String()), 0o644); err != nil {
+		return fail(err)
+	}
+	return 0
 }
 
 func fail(err error) int {

@@ -162,7 +162,7 @@ func TestOutage(t *testing.T) {
 	b.entries = append(b.entries, s.all()...)
 	b.audit()
 	b.inspect()
-	b.publish("", time.Since(began))
+	b.publish("Redis standing still, and Redis shut down", time.Since(began))
 }
 
 // all are the standing tasks, for the books.

@@ -53,14 +53,14 @@ func TestRolling(t *testing.T) {
 	b := newBooks(t)
 	began := time.Now()
 	wait := b.load(t.Context(), *tasks*3/4, *duration*3/4)
-	for range 2 {
+	for rolls := 0; rolls < 2 || time.Since(began) < *duration*3/4; rolls++ {
 		b.roll(firstSecret)
 	}
 	wait()
 	b.smooth()
 	b.audit()
 	b.inspect()
-	b.publish("", time.Since(began))
+	b.publish("Replicas told to stop and replaced, one after another", time.Since(began))
 }
 
 // TestRotation: a secret is replaced under load, in the steps of docs/operations.md: the
@@ -86,5 +86,5 @@ func TestRotation(t *testing.T) {
 	b.look(since)
 	b.complain(since)
 	b.inspect()
-	b.publish("", time.Since(began))
+	b.publish("A secret replaced, in three rolling restarts", time.Since(began))
 }

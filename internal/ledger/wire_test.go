@@ -181,7 +181,6 @@ func (out *reply) String() string {
 type tally struct {
 	mu    sync.Mutex
 	count map[string]int
-	worst time.Duration // the longest request that is answered at once
 }
 
 func newTally() *tally { return &tally{count: make(map[string]int)} }
