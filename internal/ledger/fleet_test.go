@@ -181,11 +181,11 @@ func (f *fleet) start(i int) {
 		return map[string]any{"url": f.backends[era].url + "/" + r.name() + "/mcp", "era": era}
 	}
 	legacy := backend("legacy")
-	legacy["host_tasks"], legacy["host_grace"] = "slow", "100ms"
+	legacy["host_tasks"], legacy["host_grace"] = "slow", "400ms"
 	text, err := json.Marshal(map[string]any{
 		"listen": "127.0.0.1:0", "store": f.redis.URL(), "secrets": secrets,
 		"backends": map[string]any{"modern": backend("modern"), "legacy": legacy},
-		"defaults": map[string]any{"sync_grace": "50ms"},
+		"defaults": map[string]any{"sync_grace": "500ms"},
 		"times":    map[string]any{"hosted_poll": pollInterval.String()},
 	})
 	if err == nil {

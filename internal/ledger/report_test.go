@@ -72,8 +72,16 @@ func (b *books) publish(title string, took time.Duration) {
 			b.Logf("%s (%s) at %s, after %v: %s", e.nonce(), e.kind, e.made.Format(clock), e.ended.Sub(e.made).Round(100*time.Millisecond), why)
 		}
 	}
+	for _, e := range b.entries {
+		if took := e.ended.Sub(e.made); took > slow {
+			b.Logf("%s (%s) at %s took %v: %s", e.nonce(), e.kind, e.made.Format(clock), took.Round(100*time.Millisecond), e.column())
+		}
+	}
 	fmt.Fprintf(&sections, "\n## %s\n\n%s", title, out.String())
 }
+
+// slow is what a task takes that is worth a line in the log.
+const slow = 20 * time.Second
 
 // sections are the books of all tests.
 var sections strings.Builder
