@@ -28,7 +28,9 @@ type keyed struct {
 
 func newKeyed(t *testing.T, server http.Handler) *keyed {
 	t.Helper()
-	return &keyed{Handler: server, t: t, issuer: authtest.New(t, issuing)}
+	k := &keyed{Handler: server, t: t, issuer: authtest.New(t, issuing)}
+	k.issuer.Rotate(authtest.NewEdKey(t, "first")) // which is verified faster
+	return k
 }
 
 func (k *keyed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
