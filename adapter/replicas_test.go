@@ -380,9 +380,6 @@ c>b [$A] {"jsonrpc":"2.0","id":501,"result":{"action":"accept","content":{}}}
 b>c [on two] {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":502}}
 b>u [$OWNER] {"jsonrpc":"2.0","id":9004,"method":"tasks/update","params":{"taskId":"tk-5","inputResponses":{"a":{"action":"accept","content":{}}},"_meta":"@UM"}}
 u>b {"jsonrpc":"2.0","id":9004,"result":{"resultType":"complete"}}
-# The process at which the other waits tells the answer, too: the same one (A-I6).
-b>u [$OWNER] {"jsonrpc":"2.0","id":9014,"method":"tasks/update","params":{"taskId":"tk-5","inputResponses":{"a":{"action":"accept","content":{}}},"_meta":"@UM"}}
-u>b {"jsonrpc":"2.0","id":9014,"result":{"resultType":"complete"}}
 c>b [$B] {"jsonrpc":"2.0","id":502,"result":{"action":"decline"}}
 b>u [$OWNER] {"jsonrpc":"2.0","id":9005,"method":"tasks/get","params":{"taskId":"tk-5","_meta":"@UM"}}
 u>b {"jsonrpc":"2.0","id":9005,"result":$DONE}

@@ -179,7 +179,7 @@ func (m *Manager) run(r ref, d *delivery) {
 		m.mu.Unlock()
 		err := m.tell(m.ctx, r, caller)
 		stopping := errors.Is(err, errStopped)
-		if err != nil && !stopping && m.ctx.Err() == nil {
+		if err != nil && !stopping && !errors.Is(err, state.ErrHeld) && m.ctx.Err() == nil {
 			m.Logger.WarnContext(m.ctx, "answer not told to the backend", "backend", r.backend, "error", port.Reason(err))
 		}
 		hopeless := err != nil && (stopping || !retriable(err) || !m.Env.Now().Before(giveUp))
@@ -218,6 +218,16 @@ func (m *Manager) tell(ctx context.Context, r ref, caller port.Caller) (err erro
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a fault of the bridge"} // not to be tried again by itself
 		}
 	}()
+	if m.Process.Shared() { // one process at a time, too
+		held, _, drop, err := state.Hold{
+			Store: m.Store, Env: m.Env, Name: "answer/" + r.serial, Holder: m.Process.ID(), TTL: leadTTL,
+		}.Take(ctx)
+		if err != nil {
+			return err
+		}
+		defer drop()
+		ctx = held
+	}
 	for {
 		if err := m.tellOnce(ctx, r, caller); !errors.Is(err, state.ErrConflict) {
 			return err

@@ -114,6 +114,7 @@ func TestCrashWithAnAnswer(t *testing.T) {
 			c.answers("1", `"red"`)
 			w.wantUpdates(`color="red"`)
 			w.crash()
+			after(9 * second) // until then another process may be at it
 			w.backend.set(func(b *backend) { b.onUpdate = w.satisfied })
 			own := c.stream()
 			c.polls(h, own)

@@ -451,8 +451,9 @@ func (w *world) crash() {
 // asleep lets time pass without a process.
 func (w *world) asleep(d time.Duration) {
 	w.Helper()
-	w.stop()
-	after(d)
+	began := time.Now()
+	w.stop() // which takes a moment
+	after(d - time.Since(began))
 	w.start()
 }
 

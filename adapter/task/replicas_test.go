@@ -123,3 +123,27 @@ func TestQuestionAtAnotherReplica(t *testing.T) {
 		})
 	})
 }
+
+// TestAnswerIsToldOnce: an answer that several replicas could tell the backend, one of
+// them tells (A-I5).
+func TestAnswerIsToldOnce(t *testing.T) {
+	bubble(t, func(w *world) {
+		c, other := w.client(alice), w.another()
+		defer w.close(other)
+		h := w.asking(q("color"))
+		w.backend.set(func(b *backend) {
+			b.onUpdate = func(answers []port.Answer) {
+				after(3 * second) // it takes its time
+				w.satisfied(answers)
+			}
+		})
+		s := c.stream()
+		c.waits(w.Context(), h, s)
+		w.waitingAt(other, w.Context(), h, nil)
+		after(2 * second)
+		s.want("1 color")
+		go c.answers("1", `"red"`)
+		after(minute)
+		w.wantUpdates(`color="red"`)
+	})
+}
