@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -98,4 +99,81 @@ func (e *estate) shutOut(bad map[string]string) {
 			e.t.Errorf("%s token has %d different answers: %q", name, len(said[name]), slices.Sorted(maps.Keys(said[name])))
 		}
 	}
+}
+
+// TestStreamsEndWithTheToken: a stream that only listens ends when the token does that it
+// was opened with, at whichever process, and goes on with another one; a call that was
+// made in time is answered (DESIGN "Principal", §4.2, A-L16).
+func TestStreamsEndWithTheToken(t *testing.T) {
+	t.Parallel()
+	const valid, leeway = 2 * time.Minute, 30 * time.Second
+	for _, face := range []string{"legacy", "modern"} {
+		for era, server := range servers {
+			t.Run(face+" face, "+era+" backend", func(t *testing.T) {
+				t.Parallel()
+				k := newKeyed(t, server())
+				cellOf(t, k, func(c *eraCell) {
+					c.set = slices.Clone(verifying)
+					c.share()
+					twin := c.beside()
+					defer twin.end()
+					token := k.tokenOf(issuing, "ada", valid)
+					var call chan string
+					var open func(at *eraCell, auth string) *incoming
+					if face == "legacy" {
+						o := c.old(token)
+						call = openTill(o.open("tools/call", `{"name":"work","arguments":{"ms":200000}}`))
+						open = func(at *eraCell, auth string) *incoming {
+							return (&oldClient{eraCell: at, session: o.session, auth: auth}).get()
+						}
+					} else {
+						r := &recentClient{eraCell: c, auth: token}
+						call = openTill(r.open("tools/call", "work", `{}`, `,"name":"work","arguments":{"ms":200000}`))
+						open = func(at *eraCell, auth string) *incoming {
+							return (&recentClient{eraCell: at, auth: auth}).open("subscriptions/listen", "", canTasks, `,"notifications":{"toolsListChanged":true}`)
+						}
+					}
+					ends := map[string]chan string{"here": openTill(open(c, token)), "at another process": openTill(open(twin, token))}
+					time.Sleep(valid - time.Second)
+					for where, end := range ends {
+						select {
+						case got := <-end:
+							t.Errorf("%s: the stream ended before the token: %s", where, got)
+						default:
+						}
+					}
+					time.Sleep(leeway + 2*time.Second)
+					for where, end := range ends {
+						select {
+						case got := <-end:
+							if face == "modern" && !strings.Contains(got, `"resultType":"complete"`) {
+								t.Errorf("%s: the subscription ended with %s", where, got)
+							}
+						default:
+							t.Errorf("%s: the stream has outlived the token", where)
+						}
+					}
+					if in := open(c, token); in.status != http.StatusUnauthorized {
+						t.Errorf("with the expired token: HTTP %d", in.status)
+					}
+					if in := open(c, k.token("ada")); in.status != http.StatusOK {
+						t.Errorf("with another one: HTTP %d", in.status)
+					}
+					if got := <-call; !strings.Contains(got, "worked") {
+						t.Errorf("the call was answered %s", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// openTill reads a stream, and says what it was when it has ended.
+func openTill(in *incoming) chan string {
+	done := make(chan string, 1)
+	go func() {
+		body, _ := io.ReadAll(in.lines)
+		done <- string(body)
+	}()
+	return done
 }
