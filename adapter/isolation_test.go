@@ -60,10 +60,16 @@ func TestForeignIsUnknown(t *testing.T) {
 							one.auth = k.token(s.one) // a refreshed token
 						}
 						one.alive()
-						if s.apart {
-							one.near(at).alive()
+						if !s.apart {
+							one.whole()
+							return
 						}
-						one.whole()
+						one = one.near(at)
+						one.alive()
+						// What the owner has there is passed on.
+						if at.silent(one.whole) && (face == "legacy" || era == "legacy") {
+							t.Error("the other process has done without the owner's")
+						}
 					})
 				})
 			}
