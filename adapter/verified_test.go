@@ -127,3 +127,44 @@ func attemptOf(t *testing.T, face, name string) attempt {
 	t.Fatalf("no attempt is called %s", name)
 	return attempt{}
 }
+
+// TestSubjectOfAnotherIssuer: a bridge has one issuer. When that is replaced, a subject of
+// the same name is somebody else, and nobody is the one of before until it is back
+// (DESIGN "Principal").
+func TestSubjectOfAnotherIssuer(t *testing.T) {
+	t.Parallel()
+	const other = "https://other.example"
+	for _, face := range []string{"legacy", "modern"} {
+		t.Run(face+" face", func(t *testing.T) {
+			t.Parallel()
+			k := newKeyed(t, servers[map[string]string{"legacy": "modern", "modern": "legacy"}[face]]())
+			cellOf(t, k, func(c *eraCell) {
+				c.set = append(slices.Clone(verifying), "page_size=1", "limits.sessions_per_address=10000")
+				c.logs = "rule=related-task" // a client's, of the other era
+				c.restart()
+				one := c.settle(face, k.token("ada"))
+				one.holdings = slices.DeleteFunc(one.holdings, func(h holding) bool {
+					return h.kind == "event of a session" || h.kind == "question" || h.kind == "request state" // ends with the process
+				})
+				issuer := slices.Index(c.set, "auth.issuer="+issuing)
+				c.set[issuer] = "auth.issuer=" + other
+				c.restart()
+				one.hidden(c, k.tokenOf(other, "ada", time.Hour), 4*thin)
+				for i := range one.holdings {
+					for j, a := range attempts(face) {
+						if a.verb != http.MethodPost || (i+j)%(8*thin) != 0 {
+							continue
+						}
+						if got := one.try(a, one.holdings[i].value); got.status != http.StatusUnauthorized {
+							t.Errorf("with a token of the issuer of before, %s: HTTP %d", a.name, got.status)
+						}
+					}
+				}
+				c.set[issuer] = "auth.issuer=" + issuing
+				c.restart()
+				one.auth = k.token("ada")
+				one.alive()
+			})
+		})
+	}
+}
