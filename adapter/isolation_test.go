@@ -54,7 +54,11 @@ func TestForeignIsUnknown(t *testing.T) {
 						}
 						one := c.settle(face, name(s.one))
 						for i, other := range s.others {
-							one.hidden(at, name(other), thin*(i+1))
+							of := thin
+							if i > 0 || s.apart { // what has been tried differs in little
+								of = 2 * thin
+							}
+							one.hidden(at, name(other), of)
 						}
 						if s.verified {
 							one.auth = k.token(s.one) // a refreshed token
