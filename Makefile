@@ -11,7 +11,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis soak tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis replicas soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ login: ## clients with nothing but a URL log in, at both faces (needs node, npm)
 
 interop: ## the real clients and servers, and the official suite
 	interop/run.sh all
+
+replicas: ## three bridges over one Redis: the flows of the cells, and the official suite (needs node, npm, redis-server)
+	REPLICAS=3 interop/run.sh cells
+	REPLICAS=3 interop/conformance/measure.sh legacy/modern-fixture modern/legacy-fixture
 
 redis: ## run the tests of the Redis store on real servers (needs redis-server 7 or later)
 	$(GO) test -race -tags interop ./adapter/state/redis/...

@@ -49,7 +49,6 @@ var exceptions = map[string]exception{
 	"older-2025-06-18":            {ownTools, []string{rolling}},
 	"probe":                       {ownTools, []string{rolling}},
 	"tools-changed":               {ownTools, []string{rolling}},
-	"killed-for-good":             {ownJitter, []string{inTurn, atRandom, rolling}},
 	"task-question-update-fails":  {ownJitter, []string{inTurn, atRandom, rolling}},
 	"url-repeated-task":           {ownJitter, []string{inTurn, atRandom, rolling}},
 	"b-park-backend-gone":         {heldThere, []string{rolling}},
