@@ -79,6 +79,7 @@ func serveBackend(era string) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/journal", b.tell)
+	mux.HandleFunc("/{process}/begun", b.begun)
 	mux.HandleFunc("/{process}/mcp", b.serve)
 	b.url = "http://" + l.Addr().String()
 	_, _ = fmt.Fprintln(os.Stdout, b.url)
@@ -90,6 +91,22 @@ func (b *backend) tell(w http.ResponseWriter, _ *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_ = json.NewEncoder(w).Encode(b.journal)
+}
+
+// justBegun is how old a call is at most that its process cannot have answered yet.
+const justBegun = 300 * time.Millisecond
+
+// begun says with its status whether a process is in the middle of a call that it has
+// just begun.
+func (b *backend) begun(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.Calls {
+		if c.By == r.PathValue("process") && c.Ended.IsZero() && time.Since(c.Began) < justBegun {
+			return
+		}
+	}
+	w.WriteHeader(http.StatusNotFound)
 }
 
 // heard is what a message of the bridge says, whatever it is.

@@ -127,6 +127,7 @@ type fleet struct {
 	lives   map[string]*life
 	absent  []span // when Redis was away
 	kills   int
+	amid    int // kills in the middle of a call
 }
 
 // span is a stretch of time.
@@ -215,9 +216,22 @@ func (f *fleet) balance(without ...int) {
 	f.balancer.Set(all...)
 }
 
-// kill kills a replica with -9.
+// chance is how long a kill waits for a call to be in the middle of.
+const chance = 3 * time.Second
+
+// kill kills a replica with -9, in the middle of a call that it has just made of a
+// backend, if there is one in a while.
 func (f *fleet) kill(i int) {
+	f.Helper()
 	r := f.replicas[i]
+	for late := time.Now().Add(chance); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+		resp := f.fetch("modern", "/"+r.name()+"/begun")
+		_ = resp.Body.Close() // it has none
+		if resp.StatusCode == http.StatusOK {
+			f.amid++
+			break
+		}
+	}
 	f.mu.Lock()
 	f.lives[r.name()].killed = time.Now()
 	f.kills++
@@ -271,19 +285,24 @@ func (f *fleet) without(end, begin func() error, during func()) {
 	f.absent = append(f.absent, away)
 }
 
+// fetch asks a backend for something that is none of MCP.
+func (f *fleet) fetch(era, path string) *http.Response {
+	f.Helper()
+	r, err := http.NewRequestWithContext(f.Context(), http.MethodGet, f.backends[era].url+path, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	resp, err := (&http.Client{Timeout: patience}).Do(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return resp
+}
+
 // journal returns what a backend was asked so far.
 func (f *fleet) journal(era string) journal {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.Context(), patience)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.backends[era].url+"/journal", nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	resp, err := new(http.Client).Do(r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	resp := f.fetch(era, "/journal")
 	defer func() { _ = resp.Body.Close() }()
 	var j journal
 	if err := json.NewDecoder(resp.Body).Decode(&j); err != nil {

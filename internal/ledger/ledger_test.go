@@ -99,8 +99,8 @@ func TestLedger(t *testing.T) {
 	wait()
 	b.audit()
 	b.inspect()
-	if len(b.absent) != 1 || b.kills == 0 {
-		t.Errorf("%d kills of a replica, %d of Redis", b.kills, len(b.absent))
+	if len(b.absent) != 1 || b.amid == 0 {
+		t.Errorf("%d kills of a replica in the middle of a call, %d of Redis", b.amid, len(b.absent))
 	}
 	b.publish("Replicas killed with -9, Redis killed once", time.Since(began))
 }
