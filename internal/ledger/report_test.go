@@ -92,7 +92,7 @@ func (b *books) story(took time.Duration) string {
 	for _, s := range b.absent {
 		away += s.to.Sub(s.from)
 	}
-	return fmt.Sprintf("%d tasks in %v, until the last had ended. Replicas killed: %d, of them in the middle of making a call: %d. Redis away: %d times, %v in all. "+
+	return fmt.Sprintf("%d tasks in %v, until the last had ended. Replicas killed: %d, of them in the middle of making a call: %d. Redis stopped: %d, away for %v in all. "+
 		"A task took %v (median) from its call to its end, %v at most.",
 		len(b.entries), took.Round(time.Second), b.kills, b.amid, len(b.absent), away.Round(10*time.Millisecond),
 		b.lasted(0.5).Round(100*time.Millisecond), b.lasted(1).Round(100*time.Millisecond))
