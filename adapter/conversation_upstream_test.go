@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taskbridge/taskbridge/internal/faultnet"
 	"github.com/taskbridge/taskbridge/internal/golden/conversation"
 	"github.com/taskbridge/taskbridge/internal/memnet"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -18,6 +19,7 @@ import (
 // upstream is the server of a conversation. A modern one answers nothing by itself.
 type upstream struct {
 	events chan<- struct{} // told of everything that happens
+	leg    *faultnet.Proxy // on the way to it; nil for a way without faults
 	legacy *legacyServer   // what a legacy one does by itself; nil for a modern one
 
 	mu       sync.Mutex
@@ -79,6 +81,13 @@ func (u *upstream) down() {
 }
 
 func (u *upstream) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if u.leg != nil {
+		return u.leg.Dial(ctx, network, address)
+	}
+	return u.reach(ctx, network, address)
+}
+
+func (u *upstream) reach(ctx context.Context, network, address string) (net.Conn, error) {
 	u.mu.Lock()
 	listener := u.listener
 	u.mu.Unlock()
