@@ -100,6 +100,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the bridge has dropped it before it was sent
 	}
+	if _, err := wire.Check(body); err != nil && len(body) > 0 {
+		http.Error(w, err.Error(), http.StatusBadRequest) // it was broken on its way
+		return
+	}
 	r.Header.Set("Host", r.Host) // net/http keeps it apart
 	a := &arrival{
 		http: r.Method, host: r.Host, header: r.Header, body: body, at: time.Now(),

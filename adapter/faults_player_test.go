@@ -239,7 +239,7 @@ func (p *improviser) expected(step *conversation.Step) *arrival {
 	if method == "" {
 		method = http.MethodPost
 	}
-	want, _ := step.Message.Get("method").Text()
+	want := methodOf(step)
 	for _, a := range p.upstream.waiting() {
 		if a.http == method && (method != http.MethodPost || a.method() == want) {
 			return a
@@ -343,12 +343,21 @@ func (p *improviser) comes(a *arrival) bool {
 		if step.Leg != conversation.BridgeToUpstream || step.Facts.Act != "" {
 			continue
 		}
-		want, _ := step.Message.Get("method").Text()
+		want := methodOf(step)
 		if (a.http == http.MethodPost) == (step.Facts.Method == "") && a.method() == want {
 			return true
 		}
 	}
 	return false
+}
+
+// methodOf is the method of the message of a step, if that is one.
+func methodOf(step *conversation.Step) string {
+	if step.Facts.Raw {
+		return ""
+	}
+	method, _ := step.Message.Get("method").Text()
+	return method
 }
 
 // scripted is the last answer that the script has to such a request.
@@ -362,7 +371,7 @@ func (p *improviser) scripted(a *arrival) wire.Value {
 	}
 	for i := range p.script.Steps {
 		step := &p.script.Steps[i]
-		if method, _ := step.Message.Get("method").Text(); step.Leg != conversation.BridgeToUpstream || method != a.method() {
+		if step.Leg != conversation.BridgeToUpstream || methodOf(step) != a.method() {
 			continue
 		}
 		for j := i + 1; j < len(p.script.Steps); j++ {

@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 // with each fault of the sample.
 func breakAll(t *testing.T, file string, seed int) {
 	var legs [2][]faultnet.Message
-	whole := perform(t, file, true, faultnet.Fault{})
+	whole := perform(t, file, nil, true, faultnet.Fault{})
 	legs[0], legs[1] = whole.back.Messages(), whole.front.Messages()
 	n := seed
 	for leg, messages := range legs {
@@ -55,15 +55,15 @@ func breakAll(t *testing.T, file string, seed int) {
 				}
 				fault := faultnet.Fault{Kind: kind, Way: m.Way, Number: m.Number}
 				t.Run(fmt.Sprintf("%s/%s %d/%s", [...]string{"server", "client"}[leg], m.Way, m.Number, kind), func(t *testing.T) {
-					perform(t, file, leg == 1, fault)
+					perform(t, file, whole, leg == 1, fault)
 				})
 			}
 		}
 	}
 }
 
-// perform plays a conversation once and checks what holds for all of them.
-func perform(t *testing.T, file string, onFront bool, fault faultnet.Fault) *improviser {
+// perform plays a conversation once, unlike the whole one that had no fault, and checks what holds for all of them.
+func perform(t *testing.T, file string, whole *improviser, onFront bool, fault faultnet.Fault) *improviser {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func perform(t *testing.T, file string, onFront bool, fault faultnet.Fault) *imp
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		p.improvise(t, onFront, fault)
-		p.holds()
+		p.holds(whole)
 	})
 	return p
 }
@@ -98,7 +98,7 @@ func perform(t *testing.T, file string, onFront bool, fault faultnet.Fault) *imp
 // deadlines of the bridge, each with one outcome; no tool has run twice; the bridge
 // shuts down as it should, with all that it has begun; and its log has neither a panic
 // nor an error. That no goroutine is left is the bubble's to say.
-func (p *improviser) holds() {
+func (p *improviser) holds(whole *improviser) {
 	p.within(ceiling, func() bool { return p.open() == nil })
 	if x := p.open(); x != nil && !p.stopping {
 		p.t.Errorf("request %s has no end within %v", x.name, ceiling)
@@ -108,7 +108,9 @@ func (p *improviser) holds() {
 			x.hangUp()
 		}
 	}
-	p.once()
+	if whole != nil {
+		p.once(whole)
+	}
 	p.stopping = true
 	if server := p.upstream.legacy; server != nil {
 		server.part()
@@ -162,7 +164,7 @@ func (p *improviser) open() *clientExchange {
 func (p *improviser) listens(x *clientExchange) bool {
 	for i := range p.script.Steps {
 		step := &p.script.Steps[i]
-		if step.Leg == conversation.ClientToBridge && step.Message.Get("method") == `"subscriptions/listen"` &&
+		if step.Leg == conversation.ClientToBridge && methodOf(step) == "subscriptions/listen" &&
 			(named(step.Message) == x.name || step.Facts.As == x.name) {
 			return true
 		}
@@ -170,59 +172,68 @@ func (p *improviser) listens(x *clientExchange) bool {
 	return false
 }
 
-// once checks that a tool was not called more often than the client has called it, as
-// the bridge was told, and that nothing is answered twice.
-func (p *improviser) once() {
-	asked, ran := map[wire.Value]int{}, map[wire.Value]int{}
-	count := func(messages []faultnet.Message, into map[wire.Value]int) {
-		for _, m := range messages {
-			body, err := wire.Check(m.Body)
-			if m.Way != faultnet.ToServer || err != nil {
-				continue
+// calls counts the calls of each tool in what has been sent. A call that goes on with
+// the answers to questions is none of its own.
+func calls(messages []faultnet.Message) map[wire.Value]int {
+	count := map[wire.Value]int{}
+	for _, m := range messages {
+		body, err := wire.Check(m.Body)
+		if m.Way != faultnet.ToServer || err != nil {
+			continue
+		}
+		all := []wire.Value{body}
+		if body.Kind() == wire.KindArray {
+			all = nil
+			for _, one := range body.Elements() {
+				all = append(all, one)
 			}
-			all := []wire.Value{body}
-			if body.Kind() == wire.KindArray {
-				all = nil
-				for _, one := range body.Elements() {
-					all = append(all, one)
-				}
-			}
-			for _, one := range all {
-				params := one.Get("params")
-				if one.Get("method") == `"tools/call"` && !params.Get("requestState").Present() && !params.Get("inputResponses").Present() {
-					into[params.Get("name")]++
-				}
+		}
+		for _, one := range all {
+			params := one.Get("params")
+			if one.Get("method") == `"tools/call"` && !params.Get("requestState").Present() && !params.Get("inputResponses").Present() {
+				count[params.Get("name")]++
 			}
 		}
 	}
-	count(p.front.Messages(), asked)
-	count(p.back.Messages(), ran)
+	return count
+}
+
+// once checks that no tool was called more often than the client has asked for it, or
+// the bridge without the fault calls it, and that no event comes with two contents.
+func (p *improviser) once(whole *improviser) {
+	asked, before := calls(p.front.Messages()), calls(whole.back.Messages())
 	hit, _ := p.front.Struck()
-	for name, times := range ran {
+	for name, times := range calls(p.back.Messages()) {
 		// A request that the client's way has doubled was asked for twice.
-		if allowed := asked[name]; times > allowed && hit.Form != faultnet.Request {
+		if allowed := max(asked[name], before[name]); times > allowed && hit.Form != faultnet.Request {
 			p.t.Errorf("the tool %s was called %d times for %d calls", name, times, allowed)
 		}
 	}
 	answers := map[string]string{}
 	for _, m := range p.front.Messages() {
-		if m.Way != faultnet.ToClient || m.Form != faultnet.Event {
+		id, data := event(m)
+		if id == "" || data == "" {
 			continue
 		}
-		id, data := "", ""
-		for line := range strings.Lines(string(m.Body)) {
-			if value, ok := strings.CutPrefix(line, "id: "); ok {
-				id = strings.TrimSpace(value)
-			}
-			if value, ok := strings.CutPrefix(line, "data: "); ok {
-				data += strings.TrimSuffix(value, "\n")
-			}
-		}
-		if before, known := answers[id]; id != "" && data != "" && known && before != data {
+		if before, known := answers[id]; known && before != data {
 			p.t.Errorf("the event %s came as\n%s\nand as\n%s", id, before, data)
 		}
-		if data != "" {
-			answers[id] = data
+		answers[id] = data
+	}
+}
+
+// event returns the id and the data of an event; nothing of another message.
+func event(m faultnet.Message) (id, data string) {
+	if m.Form != faultnet.Event {
+		return "", ""
+	}
+	for line := range strings.Lines(string(m.Body)) {
+		if value, ok := strings.CutPrefix(line, "id: "); ok {
+			id = strings.TrimSpace(value)
+		}
+		if value, ok := strings.CutPrefix(line, "data: "); ok {
+			data += strings.TrimSuffix(value, "\n")
 		}
 	}
+	return id, data
 }
