@@ -21,8 +21,8 @@ import (
 type improviser struct {
 	player
 	front, back *faultnet.Proxy
-	sent        map[string]int // tools/call of the client, by name of the tool
-	gaveUp      bool           // something of the script has not come
+	late        bool              // the fault may make the server miss the shutdown
+	outcome     map[string]string // what became of the client's exchanges
 }
 
 // Times of an improviser: how long it waits for what the script expects, and after the
@@ -38,7 +38,6 @@ func (p *improviser) improvise(t *testing.T, onFront bool, fault faultnet.Fault)
 	p.t = t
 	p.m = conversation.NewMatcher(macros, time.Now)
 	p.events = make(chan struct{}, 1)
-	p.sent = map[string]int{}
 	var server *legacyServer
 	if p.setup.cell.upstream == legacyEra {
 		server = newLegacyServer(&p.setup, p.script)
@@ -109,7 +108,6 @@ func (p *improviser) within(d time.Duration, holds func() bool) bool {
 		select {
 		case <-p.events:
 		case <-late.C:
-			p.gaveUp = true
 			return false
 		}
 	}

@@ -27,6 +27,7 @@ func TestFaults(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d conversations, error %v", len(files), err)
 	}
+	t.Cleanup(func() { compareTable(t) }) // once all subtests have ended
 	seed := 0
 	for _, file := range files {
 		seed += 37 // so that a thin sample meets every conversation at another place
@@ -36,6 +37,8 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+var legNames = [...]string{"server", "client"}
 
 // breakAll runs a conversation without a fault, to see what there is to hit, and then
 // with each fault of the sample.
@@ -54,8 +57,8 @@ func breakAll(t *testing.T, file string, seed int) {
 					continue
 				}
 				fault := faultnet.Fault{Kind: kind, Way: m.Way, Number: m.Number}
-				t.Run(fmt.Sprintf("%s/%s %d/%s", [...]string{"server", "client"}[leg], m.Way, m.Number, kind), func(t *testing.T) {
-					perform(t, file, whole, leg == 1, fault)
+				t.Run(fmt.Sprintf("%s/%s %d/%s", legNames[leg], m.Way, m.Number, kind), func(t *testing.T) {
+					tell(whole, perform(t, file, whole, leg == 1, fault), legNames[leg], kind)
 				})
 			}
 		}
@@ -85,7 +88,8 @@ func perform(t *testing.T, file string, whole *improviser, onFront bool, fault f
 	if !strings.Contains(string(before), "times.call_total=") {
 		s.set = append(s.set, "times.call_total=20m")
 	}
-	p := &improviser{player: player{script: script, setup: s, path: file}}
+	delayed := fault.Kind == faultnet.DelayShort || fault.Kind == faultnet.DelayLong
+	p := &improviser{late: delayed && !onFront, player: player{script: script, setup: s, path: file}}
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		p.improvise(t, onFront, fault)
@@ -103,6 +107,7 @@ func (p *improviser) holds(whole *improviser) {
 	if x := p.open(); x != nil && !p.stopping {
 		p.t.Errorf("request %s has no end within %v", x.name, ceiling)
 	}
+	p.outcome = p.ends()
 	for _, x := range p.client.all() {
 		if x.ended.IsZero() {
 			x.hangUp()
@@ -116,7 +121,10 @@ func (p *improviser) holds(whole *improviser) {
 		server.part()
 	}
 	stopped := time.Now()
-	if err := p.bridge.drained(); err != nil {
+	p.bridge.stop()
+	p.within(time.Minute, func() bool { return len(p.bridge.done) > 0 })
+	// A server that hears the last words late, or never, is waited for up to the deadline.
+	if err := p.bridge.drained(); err != nil && !p.late {
 		p.t.Errorf("shutdown: %v", err)
 	}
 	if took := time.Since(stopped); took > time.Minute {
@@ -146,25 +154,27 @@ func (p *improviser) holds(whole *improviser) {
 	}
 }
 
-// open returns a request of the client that has not ended. Streams that go on by
-// design are none: a GET, and a subscription.
+// open returns a request of the client that has not ended. Those that go on by
+// design are none.
 func (p *improviser) open() *clientExchange {
 	for _, x := range p.client.all() {
 		x.mu.Lock()
 		open := x.ended.IsZero() && !x.over && !x.get
 		x.mu.Unlock()
-		if open && !p.listens(x) {
+		if open && !p.goesOn(x) {
 			return x
 		}
 	}
 	return nil
 }
 
-// listens reports whether the exchange is a subscription.
-func (p *improviser) listens(x *clientExchange) bool {
+// goesOn reports whether the exchange lasts by design: a subscription, and the wait for
+// the result of a task that may never end.
+func (p *improviser) goesOn(x *clientExchange) bool {
 	for i := range p.script.Steps {
 		step := &p.script.Steps[i]
-		if step.Leg == conversation.ClientToBridge && methodOf(step) == "subscriptions/listen" &&
+		method := methodOf(step)
+		if step.Leg == conversation.ClientToBridge && (method == "subscriptions/listen" || method == "tasks/result") &&
 			(named(step.Message) == x.name || step.Facts.As == x.name) {
 			return true
 		}

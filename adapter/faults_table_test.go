@@ -1,0 +1,163 @@
+package adapter_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/taskbridge/taskbridge/internal/faultnet"
+	"github.com/taskbridge/taskbridge/internal/wire"
+)
+
+// writeFaults makes TestFaults write the table instead of comparing with it.
+var writeFaults = flag.Bool("faults.write", false, "write docs/faults.md")
+
+const faultsPage = "../docs/faults.md"
+
+const faultsHead = `# What each fault becomes
+
+Written by ` + "`make faults`" + `, which plays the conversations of testdata/golden/conversation
+with one message broken. Each line is a kind of message on one leg and a fault, and all
+that clients were seen to get instead of what they get without it: "nothing changes"
+means the same answers to all requests of the conversation. Later requests that depend
+on what was lost count as well, so a line can hold several. In no run did a request
+outlive its deadline, a tool run twice, or an event change its content.
+
+| Leg | Message | Fault | What the client gets |
+|---|---|---|---|
+`
+
+// become holds the effects, by the beginning of a line of the table.
+var become = struct {
+	sync.Mutex
+	rows map[string]map[string]bool
+}{rows: map[string]map[string]bool{}}
+
+// tell notes what became of a fault.
+func tell(whole, broken *improviser, leg string, kind faultnet.Kind) {
+	proxy := broken.front
+	if leg == "server" {
+		proxy = broken.back
+	}
+	m, hit := proxy.Struck()
+	if !hit {
+		return // what was to be hit did not come this time
+	}
+	row := fmt.Sprintf("| %s | %s | %s |", leg, kindOf(m), kind)
+	become.Lock()
+	defer become.Unlock()
+	if become.rows[row] == nil {
+		become.rows[row] = map[string]bool{}
+	}
+	for name, now := range broken.outcome {
+		if now != whole.outcome[name] {
+			become.rows[row][now] = true
+		}
+	}
+}
+
+// kindOf is the kind of a message, as the table names it.
+func kindOf(m faultnet.Message) string {
+	text := m.Body
+	if m.Form == faultnet.Event {
+		_, data := event(m)
+		text = []byte(data)
+	}
+	where := "answer"
+	switch {
+	case m.Form == faultnet.Head:
+		return "head of a stream"
+	case m.Form == faultnet.Event:
+		where = "event"
+	case m.Way == faultnet.ToServer && m.Method != "POST":
+		return m.Method
+	case m.Way == faultnet.ToServer:
+		where = "request"
+	}
+	v, err := wire.Check(text)
+	method, _ := v.Get("method").Text()
+	switch {
+	case err != nil || !v.IsObject():
+		return where + " with no message"
+	case method == "":
+		return where + " with a response"
+	case !v.Get("id").Present():
+		return where + " with a notification"
+	case where == "event":
+		return "event with a question"
+	case method == "tools/call", method == "initialize", strings.HasPrefix(method, "tasks/"):
+		return where + " with " + method
+	}
+	return where + " of another method"
+}
+
+// ends says how each exchange of the client has ended so far, in classes.
+func (p *improviser) ends() map[string]string {
+	all := map[string]string{}
+	for i, x := range p.client.all() {
+		x.mu.Lock()
+		name := fmt.Sprint(i, " ", x.name)
+		switch {
+		case x.ended.IsZero() || x.over && x.broken != nil:
+			all[name] = "it still waits"
+		case x.broken != nil && x.head == nil:
+			all[name] = "the connection breaks before an answer"
+		case x.broken != nil:
+			all[name] = "the connection breaks within the answer"
+		case x.head != nil && x.head.status >= 400:
+			all[name] = fmt.Sprintf("status %d", x.head.status)
+		default:
+			all[name] = "an answer"
+		}
+		if last := x.last; last != "" && x.broken == nil && all[name] != "it still waits" {
+			v, err := wire.Check([]byte(last))
+			if code := v.Get("error").Get("code"); err == nil && code.Present() {
+				all[name] = "error " + string(code)
+			} else if err == nil && v.Get("result").Present() {
+				all[name] = "a result"
+			}
+		}
+		x.mu.Unlock()
+	}
+	return all
+}
+
+// compareTable fails where docs/faults.md lacks what has been seen just now.
+func compareTable(t *testing.T) {
+	become.Lock()
+	defer become.Unlock()
+	lines := []string{}
+	page, err := os.ReadFile(faultsPage)
+	if err != nil && !*writeFaults {
+		t.Fatal(err)
+	}
+	for _, row := range slices.Sorted(maps.Keys(become.rows)) {
+		effects := slices.Sorted(maps.Keys(become.rows[row]))
+		if len(effects) == 0 {
+			effects = []string{"nothing changes"}
+		}
+		lines = append(lines, row+" "+strings.Join(effects, "; ")+" |")
+		if *writeFaults {
+			continue
+		}
+		_, after, known := bytes.Cut(page, []byte("\n"+row+" "))
+		cell, _, _ := bytes.Cut(after, []byte(" |\n"))
+		written := strings.Split(string(cell), "; ")
+		for _, effect := range effects {
+			if effect != "nothing changes" && !slices.Contains(written, effect) || !known {
+				t.Errorf("%s: %s %q is not there: run make faults", faultsPage, row, effect)
+			}
+		}
+	}
+	if *writeFaults {
+		if err := os.WriteFile(faultsPage, []byte(faultsHead+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
