@@ -4,12 +4,14 @@ GO          ?= go
 FUZZTIME    ?= 30s
 FUZZJOBS    ?= 1
 PARALLEL    ?= 2
+# Of all pairs of a message and a fault. The plain test runs one in 400 of them: keep to divisors.
+FAULTS      ?= 20
 # Tools are pinned, and kept outside the tree.
 GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation faults cover readme redis tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +80,9 @@ readme: ## run the commands of the README and compare what they print (needs bas
 
 mutation: ## delete every single field mapping in turn: the tests must notice
 	$(GO) run ./internal/mutate/cmd -parallel $(PARALLEL) -allow internal/mutate/mapping.allow ./mapping
+
+faults: ## break one message in FAULTS (20) of every conversation, in every way, and write docs/faults.md
+	$(GO) test ./adapter -run '^TestFaults$$' -timeout 60m -faults.every=$(FAULTS) -faults.write
 
 cover: ## measure how much of the code the tests run
 	@mkdir -p bin

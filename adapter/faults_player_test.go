@@ -21,8 +21,8 @@ import (
 type improviser struct {
 	player
 	front, back *faultnet.Proxy
-	late        bool              // the fault may make the server miss the shutdown
-	outcome     map[string]string // what became of the client's exchanges
+	late        bool     // the fault may make the server miss the shutdown
+	outcome     []ending // what became of the client's exchanges
 }
 
 // Times of an improviser: how long it waits for what the script expects, and after the

@@ -23,11 +23,11 @@ const faultsPage = "../docs/faults.md"
 const faultsHead = `# What each fault becomes
 
 Written by ` + "`make faults`" + `, which plays the conversations of testdata/golden/conversation
-with one message broken. Each line is a kind of message on one leg and a fault, and all
-that clients were seen to get instead of what they get without it: "nothing changes"
-means the same answers to all requests of the conversation. Later requests that depend
-on what was lost count as well, so a line can hold several. In no run did a request
-outlive its deadline, a tool run twice, or an event change its content.
+with one message broken: of all pairs of a message and a fault one in %d. Each line is a
+kind of message on the leg of the client or of the server, and a fault; and what clients
+were seen to get, for the first request that ends otherwise than without the fault. Where
+that is "nothing changes", none did. In no run did a request outlive its deadline, a tool
+run twice, or an event change its content.
 
 | Leg | Message | Fault | What the client gets |
 |---|---|---|---|
@@ -55,9 +55,10 @@ func tell(whole, broken *improviser, leg string, kind faultnet.Kind) {
 	if become.rows[row] == nil {
 		become.rows[row] = map[string]bool{}
 	}
-	for name, now := range broken.outcome {
-		if now != whole.outcome[name] {
-			become.rows[row][now] = true
+	for i, now := range broken.outcome {
+		if i >= len(whole.outcome) || now != whole.outcome[i] {
+			become.rows[row][now.end] = true
+			return
 		}
 	}
 }
@@ -97,35 +98,40 @@ func kindOf(m faultnet.Message) string {
 	return where + " of another method"
 }
 
-// ends says how each exchange of the client has ended so far, in classes.
-func (p *improviser) ends() map[string]string {
-	all := map[string]string{}
-	for i, x := range p.client.all() {
-		x.mu.Lock()
-		name := fmt.Sprint(i, " ", x.name)
-		switch {
-		case x.ended.IsZero() || x.over && x.broken != nil:
-			all[name] = "it still waits"
-		case x.broken != nil && x.head == nil:
-			all[name] = "the connection breaks before an answer"
-		case x.broken != nil:
-			all[name] = "the connection breaks within the answer"
-		case x.head != nil && x.head.status >= 400:
-			all[name] = fmt.Sprintf("status %d", x.head.status)
-		default:
-			all[name] = "an answer"
-		}
-		if last := x.last; last != "" && x.broken == nil && all[name] != "it still waits" {
-			v, err := wire.Check([]byte(last))
-			if code := v.Get("error").Get("code"); err == nil && code.Present() {
-				all[name] = "error " + string(code)
-			} else if err == nil && v.Get("result").Present() {
-				all[name] = "a result"
-			}
-		}
-		x.mu.Unlock()
+// ending is how an exchange of the client has ended, in classes.
+type ending struct{ name, end string }
+
+// ends says how each exchange of the client has ended so far.
+func (p *improviser) ends() (all []ending) {
+	for _, x := range p.client.all() {
+		all = append(all, ending{x.name, x.class()})
 	}
 	return all
+}
+
+func (x *clientExchange) class() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.ended.IsZero() || x.over && x.broken != nil:
+		return "it still waits"
+	case x.broken != nil && x.head == nil:
+		return "the connection breaks before an answer"
+	case x.broken != nil:
+		return "the connection breaks within the answer"
+	}
+	v, err := wire.Check([]byte(x.last))
+	switch code := v.Get("error").Get("code"); {
+	case err == nil && strings.HasPrefix(string(code), "-32") && len(code) == len("-32603"):
+		return "error " + string(code)
+	case err == nil && code.Present():
+		return "an error of the server's own"
+	case err == nil && v.Get("result").Present():
+		return "a result"
+	case x.head != nil && x.head.status >= 400:
+		return fmt.Sprintf("status %d", x.head.status)
+	}
+	return "an answer without a response"
 }
 
 // compareTable fails where docs/faults.md lacks what has been seen just now.
@@ -156,7 +162,7 @@ func compareTable(t *testing.T) {
 		}
 	}
 	if *writeFaults {
-		if err := os.WriteFile(faultsPage, []byte(faultsHead+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(faultsPage, []byte(fmt.Sprintf(faultsHead, *everyFault)+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
