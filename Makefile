@@ -81,7 +81,7 @@ readme: ## run the commands of the README and compare what they print (needs bas
 mutation: ## delete every single field mapping in turn: the tests must notice
 	$(GO) run ./internal/mutate/cmd -parallel $(PARALLEL) -allow internal/mutate/mapping.allow ./mapping
 
-faults: ## break one message in FAULTS (20) of every conversation, in every way, and write docs/faults.md
+faults: ## break the messages of every conversation one at a time, one pair in FAULTS (20), and write docs/faults.md
 	$(GO) test ./adapter -run '^TestFaults$$' -timeout 60m -faults.every=$(FAULTS) -faults.write
 
 cover: ## measure how much of the code the tests run
