@@ -6,12 +6,14 @@ FUZZJOBS    ?= 1
 PARALLEL    ?= 2
 SOAKTIME    ?= 10m
 SOAKSTREAMS ?= 10000
+# Of all pairs of a message and a fault. The plain test runs one in 400 of them: keep to divisors.
+FAULTS      ?= 20
 # Tools are pinned, and kept outside the tree.
 GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis replicas ledger soak tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation faults cover readme redis replicas ledger soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +93,9 @@ soak: build ## put the bridge under hostile load for SOAKTIME (10m), with SOAKST
 
 mutation: ## delete every single field mapping in turn: the tests must notice
 	$(GO) run ./internal/mutate/cmd -parallel $(PARALLEL) -allow internal/mutate/mapping.allow ./mapping
+
+faults: ## break the messages of every conversation one at a time, one pair in FAULTS (20), and write docs/faults.md
+	$(GO) test ./adapter -run '^TestFaults$$' -timeout 60m -faults.every=$(FAULTS) -faults.write
 
 cover: ## measure how much of the code the tests run
 	@mkdir -p bin

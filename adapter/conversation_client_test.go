@@ -43,6 +43,7 @@ type clientExchange struct {
 	head     *head  // nil until it is there
 	primed   string // the id of the event without a message that it began with
 	messages []said
+	last     string    // the newest message of all
 	ended    time.Time // zero until then
 	broken   error
 	over     bool // the conversation knows that it has ended
@@ -143,7 +144,7 @@ func (c *client) read(by *http.Client, x *clientExchange, r *http.Request) error
 
 func (c *client) heard(x *clientExchange, text, id string) {
 	x.mu.Lock()
-	x.messages = append(x.messages, said{time.Now(), text, id})
+	x.messages, x.last = append(x.messages, said{time.Now(), text, id}), text
 	x.mu.Unlock()
 	c.happened()
 }

@@ -18,6 +18,8 @@ const (
 		"(one extra round trip), and this one says something else by then, or fails"
 	// Whether this shows is a matter of chance.
 	ownJitter = "the pauses of processes differ, and the conversation is between two of them"
+	// This, too.
+	brokenOff = "a client that still writes what is refused may see the connection break before it reads the refusal"
 	heldThere = "B-P11, B-U11: a call that was parked, and the outcome of a round, are gone with their process: -32602"
 	notAgain  = "PROTOCOL §5.1, listen stream: a new home follows a session's tasks once it is asked about them"
 )
@@ -51,6 +53,7 @@ var exceptions = map[string]exception{
 	"tools-changed":               {ownTools, []string{rolling}},
 	"task-question-update-fails":  {ownJitter, []string{inTurn, atRandom, rolling}},
 	"url-repeated-task":           {ownJitter, []string{inTurn, atRandom, rolling}},
+	"too-large":                   {brokenOff, []string{inTurn, atRandom, rolling}},
 	"b-park-backend-gone":         {heldThere, []string{rolling}},
 	"b-park-server-ends":          {heldThere, []string{rolling}},
 	"b-urls-spent":                {heldThere, []string{rolling}},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taskbridge/taskbridge/internal/faultnet"
 	"github.com/taskbridge/taskbridge/internal/golden/conversation"
 	"github.com/taskbridge/taskbridge/internal/memnet"
 	"github.com/taskbridge/taskbridge/internal/wire"
@@ -18,6 +19,7 @@ import (
 // upstream is the server of a conversation. A modern one answers nothing by itself.
 type upstream struct {
 	events chan<- struct{} // told of everything that happens
+	leg    *faultnet.Proxy // on the way to it; nil for a way without faults
 	legacy *legacyServer   // what a legacy one does by itself; nil for a modern one
 	shared *repeats        // what it says again to other processes; nil if there are none
 
@@ -85,6 +87,14 @@ func (u *upstream) down() {
 
 // dialer returns what connects a process of the bridge.
 func (u *upstream) dialer(node int) func(ctx context.Context, network, address string) (net.Conn, error) {
+	if u.leg != nil {
+		return u.leg.Dial
+	}
+	return u.reach(node)
+}
+
+// reach returns what connects a process without a fault.
+func (u *upstream) reach(node int) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		u.mu.Lock()
 		listener, lost := u.listener, u.lost[node]
@@ -119,6 +129,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the bridge has dropped it before it was sent
+	}
+	if _, err := wire.Check(body); err != nil && len(body) > 0 {
+		http.Error(w, err.Error(), http.StatusBadRequest) // it was broken on its way
+		return
 	}
 	r.Header.Set("Host", r.Host) // net/http keeps it apart
 	u.mu.Lock()
