@@ -7,7 +7,7 @@ PARALLEL    ?= 2
 SOAKTIME    ?= 10m
 SOAKSTREAMS ?= 10000
 # Of all pairs of a message and a fault. The plain test runs one in 400 of them: keep to divisors.
-FAULTS      ?= 20
+FAULTS      ?= 4
 # Tools are pinned, and kept outside the tree.
 GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
