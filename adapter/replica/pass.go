@@ -46,6 +46,7 @@ func (r *Replica) Pass(w http.ResponseWriter, req *http.Request, body []byte, pr
 	}
 	defer r.part(l)
 	h := head{
+		pass:   pass{link: l.id, from: r.id, to: process, digest: digest(body), at: r.Env.Now()},
 		method: req.Method, target: req.URL.RequestURI(), host: req.Host, remote: req.RemoteAddr,
 		header: req.Header, size: int64(len(body)),
 	}

@@ -28,6 +28,7 @@ import (
 type wire struct {
 	state.Store
 	lose, repeat float64
+	alter        func(payload []byte) []byte // of a message; nil leaves it
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -54,6 +55,9 @@ func (w *wire) Publish(ctx context.Context, topic string, payload []byte) error 
 	w.sent.Add(1)
 	if w.down.Load() {
 		return errors.New("down")
+	}
+	if w.alter != nil {
+		payload = w.alter(payload)
 	}
 	if w.roll(w.lose) {
 		return nil

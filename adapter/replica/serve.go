@@ -86,6 +86,10 @@ func (f *frame) ends(served bool) bool {
 // be sent again.
 const servedFor = 2 * silence
 
+// headFor is how long a request is good after it was made: longer than it is sent
+// again, and shorter than it is remembered, also where clocks differ a little.
+const headFor = (silence + servedFor) / 2
+
 // accept begins to serve a request, unless that was done before. The lock is held.
 func (r *Replica) accept(f frame) *link {
 	if _, before := r.served[f.link]; before {
@@ -128,7 +132,13 @@ func (r *Replica) serve(l *link, handler http.Handler) {
 	req, err := r.read(ctx, l)
 	if err != nil {
 		r.Logger.WarnContext(r.ctx, "request of another process not read", "error", err)
-		l.fail(err)
+		w := newWriter(l, ctx)
+		if errors.Is(err, errSealed) {
+			w.refuse()
+		} else {
+			w.abort() // it may be one that was served, and is forgotten
+		}
+		l.conclude(ctx)
 		return
 	}
 	go func() { // ends with the exchange, or with its client
@@ -159,7 +169,10 @@ func (r *Replica) run(handler http.Handler, w *writer, req *http.Request) {
 	handler.ServeHTTP(w, req)
 }
 
-var errRequest = errors.New("not a request")
+var (
+	errRequest = errors.New("not a request")
+	errSealed  = errors.New("sealed under another secret")
+)
 
 // maxBody bounds the body that another process announces, in bytes.
 const maxBody = 256 << 20
@@ -172,10 +185,10 @@ func (r *Replica) read(ctx context.Context, l *link) (*http.Request, error) {
 	}
 	plain, err := r.Keys.Open(purposeRequest, f.data)
 	if err != nil {
-		return nil, errors.Join(errRequest, err)
+		return nil, errors.Join(errSealed, err)
 	}
 	h, err := decodeHead(plain)
-	if err != nil || h.size > maxBody {
+	if err != nil || h.size > maxBody || !r.good(l, &h.pass) {
 		return nil, errors.Join(errRequest, err)
 	}
 	var body bytes.Buffer
@@ -188,6 +201,9 @@ func (r *Replica) read(ctx context.Context, l *link) (*http.Request, error) {
 		}
 		body.WriteString(f.data)
 	}
+	if digest(body.Bytes()) != h.digest {
+		return nil, errRequest
+	}
 	target, err := url.ParseRequestURI(h.target)
 	if err != nil {
 		return nil, errors.Join(errRequest, err)
@@ -198,6 +214,11 @@ func (r *Replica) read(ctx context.Context, l *link) (*http.Request, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 	return req.WithContext(ctx), nil
+}
+
+// good reports whether a head was made for this exchange, and not long ago.
+func (r *Replica) good(l *link, p *pass) bool {
+	return p.link == l.id && p.from == l.peer && p.to == r.id && r.Env.Now().Sub(p.at) <= headFor
 }
 
 // refuser is an answer that can be refused.
