@@ -225,6 +225,13 @@ func (l *link) ackSoon() {
 	}
 }
 
+// probed sees to it that a peer that asks is told.
+func (l *link) probed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ackSoon()
+}
+
 // ack tells the peer what has arrived.
 func (l *link) ack() {
 	l.mu.Lock()

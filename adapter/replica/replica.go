@@ -94,6 +94,7 @@ func New(ctx context.Context, o Options) (*Replica, error) { //nolint:contextche
 	beating, still := context.WithCancelCause(r.ctx)
 	r.still = still
 	r.work.Go(r.listen)
+	r.work.Go(r.look)
 	r.beats.Go(func() { r.stay(beating, err) })
 	return r, nil
 }
@@ -133,14 +134,10 @@ func (r *Replica) vanish(ctx context.Context) error {
 // away, it could not show that it lives.
 var errUnsure = errors.New("it is not known yet whether the process lives")
 
-// probeBeats is how many beats are between two looks whether the peer of an exchange
-// still knows of it.
-const probeBeats = 5
-
-// stay keeps the process on record, and looks after its exchanges. Err is how the first
-// announcement went.
+// stay keeps the process on record, and does nothing else: what takes its time must not
+// make it look dead. Err is how the first announcement went.
 func (r *Replica) stay(ctx context.Context, err error) {
-	for beat, failing := 1, false; ; beat++ {
+	for failing := false; ; {
 		if err != nil && !failing {
 			r.Logger.ErrorContext(ctx, "process not announced", "error", err)
 		}
@@ -154,7 +151,17 @@ func (r *Replica) stay(ctx context.Context, err error) {
 		if err = r.appear(ctx); ctx.Err() != nil {
 			return
 		}
-		r.sweep(beat%probeBeats == 0)
+	}
+}
+
+// probeSweeps is how many sweeps are between two looks whether the peer of an exchange
+// still knows of it.
+const probeSweeps = 5
+
+// look looks after the exchanges until the process stops.
+func (r *Replica) look() {
+	for n := 1; env.Sleep(r.ctx, r.Env, presenceBeat) == nil; n++ {
+		r.sweep(n%probeSweeps == 0)
 	}
 }
 

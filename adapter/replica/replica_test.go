@@ -33,6 +33,7 @@ type wire struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	down   atomic.Bool
+	slow   atomic.Int64 // the nanoseconds that a message takes
 	sent   atomic.Int64
 }
 
@@ -53,6 +54,7 @@ func (w *wire) Put(ctx context.Context, rec state.Record, cond state.Cond) (stat
 // Publish implements [state.Store].
 func (w *wire) Publish(ctx context.Context, topic string, payload []byte) error {
 	w.sent.Add(1)
+	time.Sleep(time.Duration(w.slow.Load()))
 	if w.down.Load() {
 		return errors.New("down")
 	}
@@ -74,12 +76,20 @@ type pair struct {
 	first, second *replica.Replica
 	calls         atomic.Int64
 	mute          atomic.Bool // nothing is written for the second
+	slow          atomic.Int64
 }
 
-// mutable is the store of a process that may be cut off from it.
+// mutable is the store of a process that may be cut off from it, or far away.
 type mutable struct {
 	state.Store
 	mute *atomic.Bool
+	slow *atomic.Int64 // the nanoseconds that a message takes
+}
+
+// Publish implements [state.Store].
+func (m mutable) Publish(ctx context.Context, topic string, payload []byte) error {
+	time.Sleep(time.Duration(m.slow.Load()))
+	return m.Store.Publish(ctx, topic, payload)
 }
 
 // Put implements [state.Store].
@@ -110,7 +120,7 @@ func newPair(t *testing.T, lose, repeat float64, handler http.HandlerFunc) *pair
 		}
 		return r
 	}
-	p.first, p.second = start(p.wire), start(mutable{p.wire, &p.mute})
+	p.first, p.second = start(p.wire), start(mutable{p.wire, &p.mute, &p.slow})
 	p.second.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.calls.Add(1)
 		handler(w, r)

@@ -39,7 +39,8 @@ func (r *Replica) listen() {
 	})
 }
 
-// hear takes a frame. It never waits for anybody but the store.
+// hear takes a frame. It waits for nobody but the store, and for that only where there
+// is no exchange.
 func (r *Replica) hear(f frame) {
 	r.mu.Lock()
 	l := r.links[f.link]
@@ -63,7 +64,7 @@ func (r *Replica) hear(f frame) {
 			l.acknowledged(rc)
 		}
 	case f.kind == kindProbe:
-		l.ack()
+		l.probed()
 	case f.seq > 0:
 		l.take(f)
 	}

@@ -1,0 +1,50 @@
+package replica_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLivesInACrowd: a process with very many exchanges, over a store that takes its
+// time, is not called dead, and has others wait for nothing.
+func TestLivesInACrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Brief") == "" {
+				<-r.Context().Done()
+			}
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		var crowd sync.WaitGroup
+		for range 800 {
+			crowd.Go(func() {
+				_, _ = p.first.Pass(httptest.NewRecorder(), request(t, "").WithContext(ctx), nil, p.second.ID())
+			})
+			time.Sleep(time.Millisecond)
+		}
+		p.wire.slow.Store(int64(10 * time.Millisecond))
+		p.slow.Store(int64(20 * time.Millisecond))
+		for range 100 {
+			time.Sleep(time.Second)
+			if lives, err := p.second.Lives(t.Context(), p.first.ID()); err != nil || !lives {
+				t.Fatalf("lives: %v, %v", lives, err)
+			}
+			brief := request(t, "")
+			brief.Header.Set("Brief", "1")
+			start := time.Now()
+			if _, err := p.first.Pass(httptest.NewRecorder(), brief, nil, p.second.ID()); err != nil || time.Since(start) > time.Second {
+				t.Fatalf("%v, after %v", err, time.Since(start))
+			}
+		}
+		p.wire.slow.Store(0)
+		p.slow.Store(0)
+		leave()
+		crowd.Wait()
+	})
+}
