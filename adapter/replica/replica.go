@@ -25,6 +25,8 @@ const (
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
 	livesFor = time.Second
+	// arrival is how long a message is on its way to a process that has stopped.
+	arrival = 500 * time.Millisecond
 	// partingTime bounds what is still said while the process stops.
 	partingTime = 5 * time.Second
 )
@@ -278,6 +280,6 @@ func (r *Replica) leave(ctx context.Context) error {
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 	defer cancel()
 	err := errors.Join(env.Join(parting, &r.beats), r.vanish(parting))
-	_ = env.Sleep(ctx, r.Env, livesFor) // or there is no time left
+	_ = env.Sleep(ctx, r.Env, livesFor+arrival) // or there is no time left
 	return err
 }

@@ -312,6 +312,23 @@ func TestPassStopped(t *testing.T) {
 	})
 }
 
+// TestPassStoppedLate: the same, for a message that takes its time.
+func TestPassStoppedLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); err != nil || !lives {
+			t.Fatalf("%v, %v", lives, err)
+		}
+		go func() { _ = p.second.Close(context.WithoutCancel(t.Context())) }()
+		time.Sleep(990 * time.Millisecond) // it has just stopped
+		p.wire.slow.Store(int64(200 * time.Millisecond))
+		if began, err := p.first.Pass(httptest.NewRecorder(), request(t, ""), nil, p.second.ID()); began || !errors.Is(err, replica.ErrGone) {
+			t.Errorf("%v, %v", began, err)
+		}
+	})
+}
+
 // TestPassLeave: the server learns that the client has left, though messages get lost.
 func TestPassLeave(t *testing.T) {
 	t.Parallel()
