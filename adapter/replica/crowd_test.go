@@ -1,10 +1,13 @@
 package replica_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,5 +49,35 @@ func TestLivesInACrowd(t *testing.T) {
 		p.slow.Store(0)
 		leave()
 		crowd.Wait()
+	})
+}
+
+// TestPassBodyUnread: no more of a body is held than may be on its way, until whoever
+// serves the request reads it.
+func TestPassBodyUnread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		body := bytes.Repeat([]byte("0123456789abcdef"), 3<<16)
+		var came atomic.Int64
+		p := newPair(t, 0, 0, func(_ http.ResponseWriter, r *http.Request) {
+			time.Sleep(10 * time.Second)
+			if n := came.Load(); n > 1<<20 {
+				t.Errorf("%d bytes have come", n)
+			}
+			if got, err := io.ReadAll(r.Body); err != nil || !bytes.Equal(got, body) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+		p.wire.alter = func(payload []byte) []byte {
+			came.Add(int64(len(payload)))
+			return payload
+		}
+		time.Sleep(time.Second) // it listens by now, so that nothing is sent twice
+		if _, err := p.first.Pass(httptest.NewRecorder(), request(t, ""), body, p.second.ID()); err != nil {
+			t.Error(err)
+		}
+		if n := came.Load(); n < int64(len(body)) {
+			t.Errorf("only %d bytes have come", n)
+		}
 	})
 }

@@ -1,10 +1,8 @@
 package replica
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -130,7 +128,7 @@ func From(ctx context.Context) string {
 func (r *Replica) serve(l *link, handler http.Handler) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.ctx, fromKey{}, l.peer))
 	defer cancel(nil)
-	req, err := r.read(ctx, l)
+	req, body, err := r.read(ctx, l)
 	if err != nil {
 		r.Logger.WarnContext(r.ctx, "request of another process not read", "error", err)
 		w := newWriter(l, ctx)
@@ -143,13 +141,7 @@ func (r *Replica) serve(l *link, handler http.Handler) {
 		return
 	}
 	go func() { // ends with the exchange, or with its client
-		for {
-			f, err := l.next(ctx)
-			if err != nil || f.kind == kindLeave {
-				cancel(errClient)
-				return
-			}
-		}
+		cancel(body.receive())
 	}()
 	w := newWriter(l, ctx)
 	r.run(handler, w, req)
@@ -175,46 +167,31 @@ var (
 	errSealed  = errors.New("sealed under another secret")
 )
 
-// maxBody bounds the body that another process announces, in bytes.
-const maxBody = 256 << 20
-
-// read takes the request off an exchange.
-func (r *Replica) read(ctx context.Context, l *link) (*http.Request, error) {
+// read takes the head of a request off an exchange. The body has to be received.
+func (r *Replica) read(ctx context.Context, l *link) (*http.Request, *incoming, error) {
 	f, err := l.next(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plain, err := r.Keys.Open(purposeRequest, f.data)
 	if err != nil {
-		return nil, errors.Join(errSealed, err)
+		return nil, nil, errors.Join(errSealed, err)
 	}
 	h, err := decodeHead(plain)
-	if err != nil || h.size > maxBody || !r.good(l, &h.pass) {
-		return nil, errors.Join(errRequest, err)
-	}
-	var body bytes.Buffer
-	for int64(body.Len()) < h.size {
-		if f, err = l.next(ctx); err != nil {
-			return nil, err
-		}
-		if f.kind != kindBody {
-			return nil, errRequest
-		}
-		body.WriteString(f.data)
-	}
-	if digest(body.Bytes()) != h.digest {
-		return nil, errRequest
+	if err != nil || !r.good(l, &h.pass) {
+		return nil, nil, errors.Join(errRequest, err)
 	}
 	target, err := url.ParseRequestURI(h.target)
 	if err != nil {
-		return nil, errors.Join(errRequest, err)
+		return nil, nil, errors.Join(errRequest, err)
 	}
+	body := &incoming{ctx: ctx, l: l, left: h.size, digest: h.digest, arrived: make(chan struct{}, 1)}
 	req := &http.Request{
 		Method: h.method, URL: target, RequestURI: h.target, Host: h.host, RemoteAddr: h.remote,
-		Header: h.header, Body: io.NopCloser(&body), ContentLength: h.size,
+		Header: h.header, Body: body, ContentLength: h.size,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
-	return req.WithContext(ctx), nil
+	return req.WithContext(ctx), body, nil
 }
 
 // good reports whether a head was made for this exchange, and not long ago.
