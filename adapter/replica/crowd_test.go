@@ -26,8 +26,9 @@ func TestLivesInACrowd(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		var crowd sync.WaitGroup
 		for range 800 {
+			req := request(t, "").WithContext(ctx)
 			crowd.Go(func() {
-				_, _ = p.first.Pass(httptest.NewRecorder(), request(t, "").WithContext(ctx), nil, p.second.ID())
+				_, _ = p.first.Pass(httptest.NewRecorder(), req, nil, p.second.ID())
 			})
 			time.Sleep(time.Millisecond)
 		}
