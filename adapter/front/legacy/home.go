@@ -172,6 +172,9 @@ func (f *Face) passed(c *gin.Context, s *session, p call, end passing) {
 	closing, answered := errors.Is(end.err, errClosing), c.Request.Method == http.MethodPost && p.id != ""
 	switch {
 	case end.err == nil, c.Request.Context().Err() != nil:
+	case errors.Is(end.err, replica.ErrUnsent):
+		f.Logger.WarnContext(c.Request.Context(), "request not passed to another process", "error", end.err)
+		f.refuseSession(c, p.id, errBusy)
 	case closing && !end.began && p.wait:
 		edge.WriteError(c, http.StatusOK, p.id, errClosing)
 	case closing && !end.began:
