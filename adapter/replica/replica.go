@@ -29,6 +29,8 @@ const (
 	arrival = 500 * time.Millisecond
 	// partingTime bounds what is still said while the process stops.
 	partingTime = 5 * time.Second
+	// lastTime bounds the wait for what was cancelled.
+	lastTime = time.Second
 )
 
 // Options are what a [Replica] works with.
@@ -246,7 +248,7 @@ func (r *Replica) sweep(probe bool) {
 
 // Close takes the process off the record, and ends every exchange. Who believes for a
 // moment that it lives is refused meanwhile, and so knows that nothing was served. It
-// returns when nothing of it runs any more or ctx is done.
+// returns when nothing of it runs any more, or soon after ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
 	first := !r.leaving
@@ -267,7 +269,10 @@ func (r *Replica) Close(ctx context.Context) error {
 		l.fail(errStopped)
 	}
 	r.cancel(errStopped)
-	return errors.Join(left, env.Join(ctx, &r.work))
+	// What is cancelled ends at once, also where leaving has taken all the time.
+	last, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, lastTime, errStopped)
+	defer cancel()
+	return errors.Join(left, env.Join(last, &r.work))
 }
 
 // leave takes the process off the record, and returns when nobody believes any more

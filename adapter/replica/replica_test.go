@@ -312,6 +312,25 @@ func TestPassStopped(t *testing.T) {
 	})
 }
 
+// TestCloseInAHurry: a process that has less time than others need to learn that it stops
+// stops in order all the same.
+func TestCloseInAHurry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		if err := p.second.Close(ctx); err != nil || time.Since(start) > time.Second {
+			t.Errorf("%v, after %v", err, time.Since(start))
+		}
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); lives || err != nil {
+			t.Errorf("lives: %v, %v", lives, err)
+		}
+	})
+}
+
 // TestPassStoppedLate: the same, for a message that takes its time.
 func TestPassStoppedLate(t *testing.T) {
 	t.Parallel()
