@@ -11,7 +11,7 @@ GOLANGCI    := v2.12.2
 TOOLS       ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/taskbridge/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis replicas soak tools
+.PHONY: help build test race fuzz golden lint fmt tidy conformance peers cells login interop mutation cover readme redis replicas ledger soak tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ replicas: ## three bridges over one Redis: the flows of the cells, and the offic
 
 redis: ## run the tests of the Redis store on real servers (needs redis-server 7 or later)
 	$(GO) test -race -tags interop ./adapter/state/redis/...
+
+ledger: ## two minutes of tasks while replicas are killed, and all of docs/ledger.md (needs redis-server 7 or later)
+	$(GO) test -tags interop -count=1 -timeout 15m ./internal/ledger \
+		-tasks 2000 -duration 2m -kill 10s -outage 20s -report "$(CURDIR)/docs/ledger.md"
 
 readme: ## run the commands of the README and compare what they print (needs bash, curl)
 	$(GO) run ./internal/readme/cmd README.md

@@ -127,7 +127,7 @@ func (b *Bridge) gate(f *face, be *config.Backend) gin.HandlerFunc {
 			b.deny(c, err)
 			return
 		}
-		edge.SetAccess(c, edge.Access{Principal: id.Principal(), Metadata: route.Metadata})
+		edge.SetAccess(c, edge.Access{Principal: id.Principal(), Until: id.Until, Metadata: route.Metadata})
 	}
 }
 

@@ -53,10 +53,14 @@ func (s *tapped) id(t *testing.T) string {
 }
 
 // silent reports whether the process has said nothing to others while f ran.
-func (s *tapped) silent(f func()) bool {
-	before := s.said.Load()
+func (c *eraCell) silent(f func()) bool {
+	if c.store == nil {
+		f()
+		return true
+	}
+	before := c.store.said.Load()
 	f()
-	return s.said.Load() == before
+	return c.store.said.Load() == before
 }
 
 // share begins the bridge again with a store that other processes can use as well.
@@ -103,20 +107,20 @@ func TestForgedProcess(t *testing.T) {
 					if strings.Contains(h.value, there) || strings.Contains(h.value, here) {
 						t.Errorf("%s: shows a process", h.kind)
 					}
-					if strings.HasPrefix(h.kind, "event") && !at.store.silent(func() {
+					if strings.HasPrefix(h.kind, "event") && !at.silent(func() {
 						own.try(attempt{verb: http.MethodGet, header: map[string]string{"Last-Event-ID": h.value}}, "")
 					}) {
 						t.Errorf("%s of another session: passed on to another process", h.kind)
 					}
 				}
-				for _, form := range []string{"P", "P:0", "P:1", "P.1:0", "P.x-1:1", "P.P.1:1", "process/P", "1.P:1"} {
+				for k, form := range []string{"P", "P:0", "P:1", "P.1:0", "P.x-1:1", "P.P.1:1", "process/P", "1.P:1"} {
 					forged, nobodys := strings.ReplaceAll(form, "P", there), strings.ReplaceAll(form, "P", strings.Repeat("A", len(there)))
 					for i, a := range attempts(face) {
-						if i%thin != 0 && a.verb == http.MethodPost {
+						if (i+k)%(4*thin) != 0 && a.verb == http.MethodPost {
 							continue
 						}
 						var got string
-						if !at.store.silent(func() { got = own.try(a, forged).shown(forged) }) {
+						if !at.silent(func() { got = own.try(a, forged).shown(forged) }) {
 							t.Errorf("%s, in %s: passed on to another process", form, a.name)
 						}
 						if want := own.try(a, nobodys).shown(nobodys); got != want {

@@ -268,7 +268,7 @@ func TestMisconduct(t *testing.T) {
 					if calls := server.calls.Load(); calls != 1 {
 						t.Errorf("the tool has run %d times", calls)
 					}
-					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/4 {
+					if kept := after.TotalAlloc - before.TotalAlloc; kept > mostAllocated() {
 						t.Errorf("%d MiB were allocated", kept>>20)
 					}
 				})
@@ -316,7 +316,7 @@ func TestMisconductFromTheStart(t *testing.T) {
 					if took > callTotal+looks+5*time.Second {
 						t.Errorf("it took %v", took)
 					}
-					if kept := after.TotalAlloc - before.TotalAlloc; kept > hugeSize/4 {
+					if kept := after.TotalAlloc - before.TotalAlloc; kept > mostAllocated() {
 						t.Errorf("%d MiB were allocated", kept>>20)
 					}
 				})
@@ -377,4 +377,13 @@ func TestNoRoomForAnswers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// mostAllocated is what a single answer may take in all, in bytes. Under the race
+// detector everything takes more.
+func mostAllocated() uint64 {
+	if thin > 1 {
+		return hugeSize / 2
+	}
+	return hugeSize / 4
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/auth"
 	"github.com/taskbridge/taskbridge/adapter/auth/authtest"
@@ -38,6 +39,7 @@ func FuzzVerify(f *testing.F) {
 		switch {
 		case err == nil:
 			// One signature can be written in more than one way.
+			id.Until = time.Time{}
 			if want := (auth.Identity{Issuer: issuerName, Subject: "alice"}); id != want {
 				t.Fatalf("accepted %q as %+v", header, id)
 			}

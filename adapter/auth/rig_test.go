@@ -93,6 +93,10 @@ func (r *rig) verify(token string) (auth.Identity, error) {
 func (r *rig) want(token, reason string) {
 	r.t.Helper()
 	id, err := r.verify(token)
+	if good := id.Until.After(time.Now()); good != (err == nil) {
+		r.t.Errorf("good until %v, %v", id.Until, err)
+	}
+	id.Until = time.Time{}
 	switch {
 	case reason == "" && (err != nil || id != auth.Identity{Issuer: issuerName, Subject: "alice"}):
 		r.t.Errorf("%+v, %v; want alice", id, err)

@@ -63,6 +63,8 @@ var ErrMissing = errors.New("no bearer token")
 type Identity struct {
 	// Issuer and Subject are the claims iss and sub; neither is empty.
 	Issuer, Subject string
+	// Until is when the token that was verified is good no longer.
+	Until time.Time
 }
 
 // Principal names the identity: equal names are the same issuer and subject, whatever
@@ -134,7 +136,7 @@ func (v *Verifier) judge(claims jwt.Claims, audiences []string) (Identity, error
 	}, leeway)
 	switch {
 	case err == nil:
-		return Identity{Issuer: claims.Issuer, Subject: claims.Subject}, nil
+		return Identity{Issuer: claims.Issuer, Subject: claims.Subject, Until: claims.Expiry.Time().Add(leeway)}, nil
 	case errors.Is(err, jwt.ErrInvalidIssuer):
 		return Identity{}, &RefusedError{"is of another issuer"}
 	case errors.Is(err, jwt.ErrInvalidAudience):

@@ -84,6 +84,8 @@ func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, watching 
 		m.touch(ctx, r, &rec)
 	}
 	switch {
+	case isAway(err) && r.kind == kindProxied && !watching:
+		return m.without(ctx, r, caller, err)
 	case err != nil:
 		return view{}, err
 	case m.stands(&rec):
@@ -106,15 +108,7 @@ func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, watching 
 	if doc, st, ok := l.known(watching); ok {
 		return m.taken(ctx, l, caller, view{rec: rec, doc: doc, st: st})
 	}
-	v, err := m.fetches.Do(ctx, r.serial, func(ctx context.Context) (v view, err error) {
-		defer func() { // where several wait, it would end the process
-			if fault := recover(); fault != nil {
-				port.LogFault(ctx, m.Logger, fault)
-				v, err = view{}, jsonrpc.NewError(jsonrpc.CodeInternal, "Internal error")
-			}
-		}()
-		return m.fetch(ctx, l, caller)
-	})
+	v, err := m.shared(ctx, r, func(ctx context.Context) (view, error) { return m.fetch(ctx, l, caller) })
 	if err == nil && !v.rec.Final {
 		// The fetch may be older than an answer of this caller.
 		v.rec, err = m.load(ctx, r)
@@ -124,6 +118,19 @@ func (m *Manager) look(ctx context.Context, r ref, caller port.Caller, watching 
 		v.doc = v.rec.doc
 	}
 	return v, err
+}
+
+// shared has one of those who want to know of a task look, for all of them.
+func (m *Manager) shared(ctx context.Context, r ref, look func(context.Context) (view, error)) (view, error) {
+	return m.fetches.Do(ctx, r.serial, func(ctx context.Context) (v view, err error) {
+		defer func() { // where several wait, it would end the process
+			if fault := recover(); fault != nil {
+				port.LogFault(ctx, m.Logger, fault)
+				v, err = view{}, jsonrpc.NewError(jsonrpc.CodeInternal, "Internal error")
+			}
+		}()
+		return look(ctx)
+	})
 }
 
 // fetch asks the backend for the state of a task.

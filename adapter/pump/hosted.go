@@ -225,25 +225,63 @@ func (m *Manager) cancelHosted(ctx context.Context, r ref, caller port.Caller, r
 	ctx, cancel := m.parting(ctx)
 	defer cancel()
 	m.dismissAll(ctx, l, caller, open)
-	m.stopCall(ctx, l, caller, &rec)
+	m.stopCall(l, caller, &rec) //nolint:contextcheck // the client does not wait for it
 	return nil
 }
 
+// kindStop is the kind of request by which a process has another one stop the call of
+// a hosted task.
+const kindStop = "session-call-stop"
+
+// stopped is the answer of a process that had the call.
+const stopped = "stopped"
+
 // stopCall ends the call of a hosted task, whichever process runs it.
-func (m *Manager) stopCall(ctx context.Context, l *live, caller port.Caller, rec *record) {
+func (m *Manager) stopCall(l *live, caller port.Caller, rec *record) {
 	if call := l.calls(); call != nil {
 		call.stop()
 		return
 	}
+	runner, id := rec.Runner, rec.CallID
+	if !m.spawn(func() { m.stopElsewhere(l, caller, runner, id) }) {
+		m.dismiss(l)
+	}
+}
+
+// stopElsewhere has the process that runs a call stop it. If there is none any more, the
+// backend is told from here.
+func (m *Manager) stopElsewhere(l *live, caller port.Caller, runner, id string) {
+	defer m.dismiss(l)
+	answer, err := m.Process.Ask(m.ctx, runner, kindStop, []byte(l.ref.serial))
+	if err == nil && string(answer) == stopped {
+		return
+	}
+	ctx, cancel := m.parting(m.ctx)
+	defer cancel()
 	lease, err := l.lend(ctx, caller)
 	if err == nil {
-		method, params := m.Dialect.Withdrawal(wire.Value(rec.CallID))
+		method, params := m.Dialect.Withdrawal(wire.Value(id))
 		err = lease.Session().Notify(ctx, method, params)
 	}
 	if err != nil {
 		m.Logger.InfoContext(ctx, "backend not told of a cancelled call", "backend", l.ref.backend, "error", port.Reason(err))
 	}
-	m.dismiss(l)
+}
+
+// stopAsked is [Manager.stopCall] for another process.
+func (m *Manager) stopAsked(_ context.Context, serial []byte) []byte {
+	m.mu.Lock()
+	l := m.tasks[string(serial)]
+	m.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	call := l.calls()
+	if call == nil {
+		return nil
+	}
+	call.stop()
+	return []byte(stopped)
 }
 
 // dismissAll answers the questions of a hosted task that nobody is going to answer.

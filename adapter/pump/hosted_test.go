@@ -218,13 +218,28 @@ func TestHostedDialogue(t *testing.T) {
 			w.wantAsked()
 		})
 	})
-	t.Run("§4.22 cancelled elsewhere: the backend is told", func(t *testing.T) {
+	t.Run("§4.22 DESIGN §4.6 cancelled elsewhere: the call is stopped where it runs", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			h, other := w.hosts(hour), w.replica()
 			other.cancels(h.handle)
-			w.wantAsked(`cancelled {"id":77}`)
+			after(time.Second)
+			if h.stops.Load() != 1 {
+				w.Errorf("stopped %d times, want once", h.stops.Load())
+			}
+			w.wantAsked()
 			w.wantGet(h.handle, port.TaskCancelled)
 			h.Finish("", errCut)
+			other.wantGet(h.handle, port.TaskCancelled)
+			w.wantPinned(0)
+		})
+	})
+	t.Run("§4.22 cancelled where nobody runs it any more: the backend is told", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			h, other := w.hosts(hour), w.replica()
+			w.crash()
+			other.cancels(h.handle)
+			after(time.Minute)
+			w.wantAsked(`cancelled {"id":77}`)
 			other.wantGet(h.handle, port.TaskCancelled)
 			w.wantPinned(0)
 		})

@@ -159,6 +159,9 @@ func (l *live) lend(ctx context.Context, caller port.Caller) (port.LentSession, 
 		return lease, nil
 	}
 	rec, err := l.m.load(ctx, l.ref)
+	if isAway(err) && l.ref.kind == kindProxied {
+		rec, err = l.m.unrecorded(l.ref), nil // it was made in this session
+	}
 	if err != nil {
 		return nil, err
 	}

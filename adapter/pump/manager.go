@@ -130,6 +130,7 @@ func New(o Options) (*Manager, error) {
 		Options: o, ctx: ctx, cancel: cancel, ended: ended, early: early,
 		tasks: make(map[string]*live), order: make(map[string]*list.List), responding: make(map[port.Session]int),
 	}
+	o.Process.Answer(kindStop, m.stopAsked)
 	if o.Process.Shared() {
 		m.spawn(m.listenToOthers)
 	}

@@ -145,15 +145,20 @@ func (m *Manager) load(ctx context.Context, r ref) (record, error) {
 	stored, err := m.Store.Get(ctx, recordKey(r))
 	switch {
 	case errors.Is(err, state.ErrNotFound) && r.kind == kindProxied:
-		return record{
-			TaskID: r.taskID, Place: r.place, Created: r.created.UnixMilli(), Asked: m.Env.Now().Sub(r.created).Milliseconds(),
-		}, nil
+		return m.unrecorded(r), nil
 	case errors.Is(err, state.ErrNotFound):
 		return record{}, ErrUnknown
 	case err != nil:
-		return record{}, fmt.Errorf("read task record: %w", err)
+		return record{}, &awayError{err}
 	}
 	return decodeRecord(stored)
+}
+
+// unrecorded is all that the handle of a backend's task says.
+func (m *Manager) unrecorded(r ref) record {
+	return record{
+		TaskID: r.taskID, Place: r.place, Created: r.created.UnixMilli(), Asked: m.Env.Now().Sub(r.created).Milliseconds(),
+	}
 }
 
 func decodeRecord(stored state.Record) (record, error) {

@@ -240,7 +240,7 @@ func (m *Manager) tellOnce(ctx context.Context, r ref, caller port.Caller) error
 	if errors.Is(err, ErrUnknown) {
 		return nil
 	}
-	if err != nil || m.over(&rec) || m.cancelling(&rec) || !m.owes(r, &rec) {
+	if err != nil || m.over(&rec) || m.cancelling(ctx, r, &rec) || !m.owes(r, &rec) {
 		return err
 	}
 	if rec.TaskID == "" {

@@ -50,8 +50,10 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 			return "", err
 		case rec.Final:
 			return "", m.alreadyOver(r, &rec)
-		case m.cancelling(&rec):
-			return "", errCancelling
+		case m.cancelling(ctx, r, &rec):
+			if err := m.second(ctx, r, &rec); err != nil {
+				return "", err
+			}
 		}
 		answer, err := m.cancelTask(ctx, r, caller, rec)
 		if !errors.Is(err, state.ErrConflict) {
@@ -59,6 +61,60 @@ func (m *Manager) Cancel(ctx context.Context, backend string, caller port.Caller
 		}
 	}
 	return "", errBusy
+}
+
+// kindCancelling is the kind of question whether a process is cancelling a task.
+const kindCancelling = "task-cancelling"
+
+const cancellingAnswer = "yes"
+
+// second is what a cancellation comes to that finds another one under way: it is too late
+// (step 4), unless the process that was at it is gone, or has failed to say that it gave
+// up. A process that was killed may seem to live for a while: it is asked.
+func (m *Manager) second(ctx context.Context, r ref, rec *record) error {
+	if rec.Canceller == m.Process.ID() {
+		return errCancelling // or it would not count
+	}
+	answer, err := m.Process.Ask(ctx, rec.Canceller, kindCancelling, []byte(r.serial))
+	switch {
+	case err == nil && string(answer) == cancellingAnswer:
+		return errCancelling
+	case err == nil:
+		return nil
+	}
+	if lives, unsure := m.Process.Lives(ctx, rec.Canceller); lives || unsure != nil {
+		return errBusy
+	}
+	return nil
+}
+
+// cancellingAsked answers another process whether this one is cancelling a task.
+func (m *Manager) cancellingAsked(_ context.Context, serial []byte) []byte {
+	if !m.cancels(string(serial)) {
+		return nil
+	}
+	return []byte(cancellingAnswer)
+}
+
+// cancels reports whether this process is cancelling a task.
+func (m *Manager) cancels(serial string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cancelled[serial] > 0
+}
+
+// cancelBegins notes that this process cancels a task, until the returned function is
+// called.
+func (m *Manager) cancelBegins(serial string) (ends func()) {
+	add := func(n int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.cancelled[serial] += n; m.cancelled[serial] == 0 {
+			delete(m.cancelled, serial)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 // cancelTask cancels a task that has not ended. It runs to its end even if the
@@ -69,11 +125,12 @@ func (m *Manager) cancelTask(ctx context.Context, r ref, caller port.Caller, rec
 	if rec.TaskID == "" {
 		answer, err := m.commitCancel(ctx, r, &rec)
 		if err == nil {
-			m.stopRunning(r.serial)
+			m.stopCall(r, &rec)
 		}
 		return answer, err
 	}
-	rec.Cancelling = m.Env.Now().UnixMilli()
+	defer m.cancelBegins(r.serial)()
+	rec.Cancelling, rec.Canceller = m.Env.Now().UnixMilli(), m.Process.ID()
 	if err := m.save(ctx, r, &rec); err != nil {
 		return "", err
 	}
@@ -102,9 +159,9 @@ func (m *Manager) cancelUpstream(ctx context.Context, r ref, caller port.Caller,
 // rollback takes the mark back. Answers that came in meanwhile are on record, and are
 // told to the backend now.
 func (m *Manager) rollback(ctx context.Context, r ref, caller port.Caller, rec record) {
-	marked := rec.Cancelling
+	marked, canceller := rec.Cancelling, rec.Canceller
 	for {
-		rec.Cancelling = 0
+		rec.Cancelling, rec.Canceller = 0, ""
 		err := m.save(ctx, r, &rec)
 		if err == nil {
 			if m.owes(r, &rec) {
@@ -120,7 +177,7 @@ func (m *Manager) rollback(ctx context.Context, r ref, caller port.Caller, rec r
 			m.Logger.ErrorContext(ctx, "cancellation not rolled back", "error", port.Reason(err))
 			return
 		}
-		if rec.Cancelling != marked {
+		if rec.Cancelling != marked || rec.Canceller != canceller {
 			return // it has ended, or somebody else has the mark now
 		}
 	}

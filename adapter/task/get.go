@@ -63,7 +63,7 @@ func (m *Manager) current(ctx context.Context, r ref, caller port.Caller, fresh 
 		return rec, nil
 	case rec.Final && rec.TaskID == "":
 		return record{}, ErrUnknown
-	case m.cancelling(&rec):
+	case m.cancelling(ctx, r, &rec):
 		return rec, nil
 	case rec.TaskID == "":
 		return m.hostedState(ctx, r, rec)
@@ -178,7 +178,7 @@ func (m *Manager) gone(ctx context.Context, r ref, rec record, cause error) (rec
 		if rec, err = m.load(ctx, r); err != nil {
 			return record{}, cause
 		}
-		if m.stands(&rec) || m.cancelling(&rec) {
+		if m.stands(&rec) || m.cancelling(ctx, r, &rec) {
 			return rec, nil
 		}
 	}
@@ -211,7 +211,7 @@ func (m *Manager) accept(ctx context.Context, r ref, caller port.Caller, rec rec
 		return record{}, err
 	}
 	for !rec.Final {
-		if m.cancelling(&rec) {
+		if m.cancelling(ctx, r, &rec) {
 			return rec, nil
 		}
 		next := rec

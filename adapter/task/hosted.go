@@ -133,6 +133,30 @@ func (m *Manager) stopRunning(serial string) {
 	}
 }
 
+// kindStop is the kind of request by which a process has another one stop the call of
+// a hosted task.
+const kindStop = "hosted-call-stop"
+
+// stopCall cuts the call of a hosted task that has been cancelled, whichever process
+// runs it (A-X2).
+func (m *Manager) stopCall(r ref, rec *record) {
+	if rec.Runner == m.Process.ID() || !m.Process.Shared() || rec.Call != "" {
+		m.stopRunning(r.serial)
+		return
+	}
+	m.work.Go(func() {
+		if _, err := m.Process.Ask(m.ctx, rec.Runner, kindStop, []byte(r.serial)); err != nil && m.ctx.Err() == nil {
+			m.Logger.DebugContext(m.ctx, "call of a cancelled task not stopped at its process", "error", port.Reason(err))
+		}
+	})
+}
+
+// stopAsked is [Manager.stopCall] for another process.
+func (m *Manager) stopAsked(_ context.Context, serial []byte) []byte {
+	m.stopRunning(string(serial))
+	return nil
+}
+
 // runs reports whether the call of a hosted task is still under way, for all anyone
 // knows.
 func (m *Manager) runs(ctx context.Context, r ref, rec *record) bool {

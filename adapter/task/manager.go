@@ -94,7 +94,9 @@ type Manager struct {
 	draining bool                // calls that have been answered are left to the next process
 	loops    map[string]*loop    // by serial: waiters of tasks/result
 	running  map[string]*running // by serial: hosted calls of this process
-	idle     chan struct{}       // closed when the last of them ends; nil while nobody waits
+	// cancelled counts the cancellations of tasks that are under way here, by serial.
+	cancelled map[string]int
+	idle      chan struct{} // closed when the last of them ends; nil while nobody waits
 
 	// trackMu is held while OnTask is called, so that the calls about a task keep
 	// their order.
@@ -145,11 +147,13 @@ func New(o Options) (*Manager, error) {
 	m := &Manager{
 		Options: o, ctx: ctx, cancel: cancel, recent: recent, told: told,
 		loops:   make(map[string]*loop),
-		running: make(map[string]*running),
+		running: make(map[string]*running), cancelled: make(map[string]int),
 		tracked: make(map[trackKey]map[string]tracking),
 		answers: make(map[string]*delivery),
 		news:    make(chan string, newsSize),
 	}
+	o.Process.Answer(kindStop, m.stopAsked)
+	o.Process.Answer(kindCancelling, m.cancellingAsked)
 	if o.Process.Shared() {
 		m.work.Go(m.hearNews)
 		m.work.Go(m.tellNews)

@@ -70,7 +70,7 @@ func (m *Manager) pose(ctx context.Context, r ref, caller port.Caller, rec recor
 	}
 	defer m.work.Done()
 	for range poseAttempts {
-		if rec.Final || len(rec.Asks) == 0 || m.cancelling(&rec) {
+		if rec.Final || len(rec.Asks) == 0 || m.cancelling(ctx, r, &rec) {
 			return rec
 		}
 		t := m.newTurn(r, caller, rec, own)

@@ -36,6 +36,8 @@ type record struct {
 	// Cancelling is when a cancellation began that has not ended yet, in ms.
 	// Readers show the task as it was (A-X5).
 	Cancelling int64 `json:"cancelling,omitempty"`
+	// Canceller is the process that is at it.
+	Canceller string `json:"canceller,omitempty"`
 	// Runner is the process that runs a hosted call, or ran it.
 	Runner string `json:"runner,omitempty"`
 	// Body is the key of the record that has the document, if it is too large
@@ -71,8 +73,8 @@ const (
 	// expiryMemory is how long after it a record is kept, in which the end of
 	// the task stands and "expired" is the answer rather than "unreachable".
 	expiryMemory = 24 * time.Hour
-	// cancelPatience is how long a cancellation under way blocks other writers;
-	// a process that died in the middle of one is overruled after it.
+	// cancelPatience is how long a cancellation under way blocks other writers at
+	// most. A process that died in the middle of one is overruled at once.
 	cancelPatience = time.Minute
 )
 
@@ -214,16 +216,23 @@ func (m *Manager) over(rec *record) bool { return rec.Final || rec.TaskID == "" 
 // task; the end on record stands even then (A-T19).
 func (m *Manager) stands(rec *record) bool { return rec.Final && !m.expired(rec) }
 
-// cancelling reports whether a cancellation is under way.
-func (m *Manager) cancelling(rec *record) bool {
-	return rec.Cancelling != 0 && m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) < cancelPatience
+// cancelling reports whether a cancellation is under way, for all anyone knows.
+func (m *Manager) cancelling(ctx context.Context, r ref, rec *record) bool {
+	switch {
+	case rec.Cancelling == 0 || m.Env.Now().Sub(time.UnixMilli(rec.Cancelling)) >= cancelPatience:
+		return false
+	case rec.Canceller == m.Process.ID():
+		return m.cancels(r.serial)
+	}
+	lives, err := m.Process.Lives(ctx, rec.Canceller)
+	return lives || err != nil
 }
 
 // take puts a document into the record, and reports whether the questions have
 // changed with it.
 func (rec *record) take(dialect port.TaskDialect, doc wire.Value, st port.TaskState) (asks bool) {
 	rec.doc, rec.view, rec.Body = doc, "", ""
-	rec.Change, rec.Cancelling = st.Change, 0
+	rec.Change, rec.Cancelling, rec.Canceller = st.Change, 0, ""
 	rec.Final = st.Status.Terminal()
 	rec.Expires = 0
 	if st.TTL >= 0 {

@@ -124,6 +124,35 @@ func TestQuestionAtAnotherReplica(t *testing.T) {
 	})
 }
 
+// TestCancelElsewhere: a call that one replica runs ends when another cancels its task,
+// and holds up nobody's stop (A-X2; DESIGN §4.6).
+func TestCancelElsewhere(t *testing.T) {
+	t.Parallel()
+	t.Run("A-X2 the call of a hosted task is aborted", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			other, cut := w.another(), make(chan struct{})
+			defer w.close(other)
+			q := call(hour, task.Ending{Result: someResult})
+			made := q.Call
+			q.Call = func(ctx context.Context) task.Ending {
+				defer close(cut)
+				return made(ctx)
+			}
+			h := w.create(q).ID
+			if _, err := other.Cancel(w.Context(), backendName, alice, h); err != nil {
+				w.Fatal(err)
+			}
+			after(second)
+			select {
+			case <-cut:
+			default:
+				w.Error("the call goes on")
+			}
+			w.wantStatus(h, port.TaskCancelled)
+		})
+	})
+}
+
 // TestAnswerIsToldOnce: an answer that several replicas could tell the backend, one of
 // them tells (A-I5).
 func TestAnswerIsToldOnce(t *testing.T) {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/internal/env"
 )
 
 // Access is how the callers of a route make themselves known.
@@ -17,6 +19,8 @@ type Access struct {
 	// Principal is who the bridge itself has verified the caller to be. Empty means
 	// that it verifies nobody.
 	Principal string
+	// Until is when the token of such a caller is good no longer.
+	Until time.Time
 	// Metadata is the URL where clients find out where to log in; empty means that
 	// there is none.
 	Metadata string
@@ -52,6 +56,17 @@ func Principal(c *gin.Context) string {
 
 // Verified reports whether the bridge itself has verified who the caller is.
 func Verified(c *gin.Context) bool { return access(c).Principal != "" }
+
+// WhileVerified calls end when the token of a caller that the bridge has verified is good
+// no longer, unless the returned function was called before: for what only listens, and
+// can be opened again with another token.
+func WhileVerified(c *gin.Context, e env.Env, end func()) (stop func() bool) {
+	a := access(c)
+	if a.Principal == "" {
+		return func() bool { return false }
+	}
+	return e.AfterFunc(a.Until.Sub(e.Now()), end)
+}
 
 // Refusal is an answer that only the end user can cure (A-L17). The zero value is none.
 type Refusal struct {

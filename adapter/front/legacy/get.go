@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -9,13 +10,20 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 )
 
+var errExpired = errors.New("the token of the stream has expired")
+
 // get serves GET: a stream for messages that belong to no request, or, with
-// Last-Event-ID, the one that this event is of (A-L16).
+// Last-Event-ID, the one that this event is of (A-L16). It ends with the token that it
+// was opened with.
 func (f *Face) get(c *gin.Context, backend string) {
 	if !edge.ParseAccept(c.Request).EventStream {
 		edge.WriteError(c, http.StatusNotAcceptable, "", invalid("Accept: want %s", edge.EventStream))
 		return
 	}
+	ctx, cancel := context.WithCancelCause(c.Request.Context())
+	defer cancel(nil)
+	defer edge.WhileVerified(c, f.Env, func() { cancel(errExpired) })()
+	c.Request = c.Request.WithContext(ctx)
 	s, l, ok := f.join(c, backend, call{})
 	if !ok {
 		return

@@ -2,6 +2,7 @@ package modern
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -78,6 +79,9 @@ func (f *Face) request(c *gin.Context, route Route, body []byte, msg jsonrpc.Mes
 	defer f.end(s)
 	x.Stream, rep.x = s, x
 	s.watch()
+	if r.method.listens {
+		defer edge.WhileVerified(c, f.Env, func() { s.cancel(errExpired) })()
+	}
 	out := f.outcome(s, x, c.Request.Header)
 	var away *port.ElsewhereError
 	if errors.As(out.Err, &away) && f.passOn(s, body, away.Process, &out) {
@@ -85,6 +89,10 @@ func (f *Face) request(c *gin.Context, route Route, body []byte, msg jsonrpc.Mes
 	}
 	s.end(out)
 }
+
+// errExpired ends a subscription as the end of the bridge does: with a result, after which
+// its client can subscribe again.
+var errExpired = fmt.Errorf("the token of the subscription has expired: %w", port.ErrDraining)
 
 // errCut is for a request that another process may have served.
 var errCut = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
