@@ -13,5 +13,7 @@
 // from the record of presence, and says whether the request may have been served.
 //
 // The package must not look into what it carries: requests and answers are opaque.
-// Requests carry credentials and are sealed.
+// The head of a request carries credentials. It is sealed, and good for one body, in
+// one exchange, for a while: who has the store only can read bodies and answers, and
+// can have nothing done in a caller's name.
 package replica

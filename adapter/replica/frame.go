@@ -1,9 +1,11 @@
 package replica
 
 import (
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/taskbridge/taskbridge/adapter/seal"
 )
@@ -66,13 +68,32 @@ func decodeFrame(payload []byte) (frame, error) {
 
 // head is a request without its body. The order of a header's values is kept.
 type head struct {
+	pass
 	method, target, host, remote string
 	header                       http.Header
 	size                         int64 // of the body, in bytes
 }
 
+// pass is what a sealed head is good for: one body, in one exchange, for a while. Who
+// can only send messages can do nothing else with it.
+type pass struct {
+	link, from, to string
+	digest         string    // of the body
+	at             time.Time // to the millisecond
+}
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return string(sum[:])
+}
+
 func (h *head) encode() []byte {
 	var out seal.Fields
+	out.String(h.link)
+	out.String(h.from)
+	out.String(h.to)
+	out.String(h.digest)
+	out.Int(h.at.UnixMilli())
 	out.String(h.method)
 	out.String(h.target)
 	out.String(h.host)
@@ -84,7 +105,8 @@ func (h *head) encode() []byte {
 
 func decodeHead(payload []byte) (head, error) {
 	in := seal.ReadFields(payload)
-	h := head{method: in.String(), target: in.String(), host: in.String(), remote: in.String(), size: in.Int()}
+	h := head{pass: pass{link: in.String(), from: in.String(), to: in.String(), digest: in.String(), at: time.UnixMilli(in.Int())}}
+	h.method, h.target, h.host, h.remote, h.size = in.String(), in.String(), in.String(), in.String(), in.Int()
 	h.header = readHeader(in)
 	if in.Done() != nil || h.size < 0 {
 		return head{}, errFrame

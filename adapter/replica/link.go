@@ -225,6 +225,13 @@ func (l *link) ackSoon() {
 	}
 }
 
+// probed sees to it that a peer that asks is told.
+func (l *link) probed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ackSoon()
+}
+
 // ack tells the peer what has arrived.
 func (l *link) ack() {
 	l.mu.Lock()
@@ -237,15 +244,30 @@ func (l *link) ack() {
 	l.r.publish(l.peer, &frame{kind: kindAck, link: l.id, from: l.r.id, data: rc.encode()})
 }
 
-// next returns the next frame that has arrived.
+// credit tells the peer that so many bytes were used.
+func (l *link) credit(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used += int64(n)
+	l.ackSoon()
+}
+
+// next returns the next frame that has arrived, as used.
 func (l *link) next(ctx context.Context) (frame, error) {
+	f, err := l.pull(ctx)
+	if err == nil {
+		l.credit(len(f.data))
+	}
+	return f, err
+}
+
+// pull returns the next frame that has arrived. What it carries is still to be used.
+func (l *link) pull(ctx context.Context) (frame, error) {
 	for {
 		l.mu.Lock()
 		if len(l.in) > 0 {
 			f := l.in[0]
 			l.in = l.in[1:]
-			l.used += int64(len(f.data))
-			l.ackSoon()
 			l.mu.Unlock()
 			return f, nil
 		}

@@ -17,6 +17,10 @@ var (
 	// serving the request. What was written of the answer is all there will be.
 	ErrCut = errors.New("the process that served the request is gone")
 
+	// ErrUnsent says that the request was given to nobody, and may be served later: it
+	// cannot be known now whether the process lives, or there is no room.
+	ErrUnsent = errors.New("the request was passed to no other process")
+
 	errOver = errors.New("the exchange is over")
 )
 
@@ -27,7 +31,7 @@ const purposeRequest = "request to another process"
 
 // Pass has another process serve a request, with the body as it was read, and writes
 // the answer to w as it comes. It returns when the answer is complete, the client has
-// left, or with [ErrGone] or [ErrCut]; then began says whether any of the answer was
+// left, or with [ErrGone], [ErrUnsent] or [ErrCut]; then began says whether any of the answer was
 // written.
 func (r *Replica) Pass(w http.ResponseWriter, req *http.Request, body []byte, process string) (began bool, err error) {
 	ctx := req.Context()
@@ -35,23 +39,26 @@ func (r *Replica) Pass(w http.ResponseWriter, req *http.Request, body []byte, pr
 		return false, ErrGone
 	}
 	switch lives, err := r.surely(ctx, process); {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
 	case err != nil:
-		return false, err
+		return false, errors.Join(ErrUnsent, err)
 	case !lives:
 		return false, ErrGone
 	}
 	l, err := r.dial(process)
 	if err != nil {
-		return false, err
+		return false, errors.Join(ErrUnsent, err)
 	}
 	defer r.part(l)
 	h := head{
+		pass:   pass{link: l.id, from: r.id, to: process, digest: digest(body), at: r.Env.Now()},
 		method: req.Method, target: req.URL.RequestURI(), host: req.Host, remote: req.RemoteAddr,
 		header: req.Header, size: int64(len(body)),
 	}
 	sealed, err := r.Keys.Seal(purposeRequest, h.encode())
 	if err != nil {
-		return false, err
+		return false, errors.Join(ErrUnsent, err)
 	}
 	if err = l.send(ctx, kindRequest, sealed); err == nil {
 		err = l.sendAll(ctx, kindBody, body)

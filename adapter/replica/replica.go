@@ -25,8 +25,12 @@ const (
 	stoppedFor = 24 * time.Hour
 	// livesFor is how long it is believed of a process that it lives, or does not.
 	livesFor = time.Second
+	// arrival is how long a message is on its way to a process that has stopped.
+	arrival = 500 * time.Millisecond
 	// partingTime bounds what is still said while the process stops.
 	partingTime = 5 * time.Second
+	// lastTime bounds the wait for what was cancelled.
+	lastTime = time.Second
 )
 
 // Options are what a [Replica] works with.
@@ -94,6 +98,7 @@ func New(ctx context.Context, o Options) (*Replica, error) { //nolint:contextche
 	beating, still := context.WithCancelCause(r.ctx)
 	r.still = still
 	r.work.Go(r.listen)
+	r.work.Go(r.look)
 	r.beats.Go(func() { r.stay(beating, err) })
 	return r, nil
 }
@@ -133,14 +138,10 @@ func (r *Replica) vanish(ctx context.Context) error {
 // away, it could not show that it lives.
 var errUnsure = errors.New("it is not known yet whether the process lives")
 
-// probeBeats is how many beats are between two looks whether the peer of an exchange
-// still knows of it.
-const probeBeats = 5
-
-// stay keeps the process on record, and looks after its exchanges. Err is how the first
-// announcement went.
+// stay keeps the process on record, and does nothing else: what takes its time must not
+// make it look dead. Err is how the first announcement went.
 func (r *Replica) stay(ctx context.Context, err error) {
-	for beat, failing := 1, false; ; beat++ {
+	for failing := false; ; {
 		if err != nil && !failing {
 			r.Logger.ErrorContext(ctx, "process not announced", "error", err)
 		}
@@ -154,7 +155,17 @@ func (r *Replica) stay(ctx context.Context, err error) {
 		if err = r.appear(ctx); ctx.Err() != nil {
 			return
 		}
-		r.sweep(beat%probeBeats == 0)
+	}
+}
+
+// probeSweeps is how many sweeps are between two looks whether the peer of an exchange
+// still knows of it.
+const probeSweeps = 5
+
+// look looks after the exchanges until the process stops.
+func (r *Replica) look() {
+	for n := 1; env.Sleep(r.ctx, r.Env, presenceBeat) == nil; n++ {
+		r.sweep(n%probeSweeps == 0)
 	}
 }
 
@@ -237,7 +248,7 @@ func (r *Replica) sweep(probe bool) {
 
 // Close takes the process off the record, and ends every exchange. Who believes for a
 // moment that it lives is refused meanwhile, and so knows that nothing was served. It
-// returns when nothing of it runs any more or ctx is done.
+// returns when nothing of it runs any more, or soon after ctx is done.
 func (r *Replica) Close(ctx context.Context) error {
 	r.mu.Lock()
 	first := !r.leaving
@@ -258,7 +269,10 @@ func (r *Replica) Close(ctx context.Context) error {
 		l.fail(errStopped)
 	}
 	r.cancel(errStopped)
-	return errors.Join(left, env.Join(ctx, &r.work))
+	// What is cancelled ends at once, also where leaving has taken all the time.
+	last, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, lastTime, errStopped)
+	defer cancel()
+	return errors.Join(left, env.Join(last, &r.work))
 }
 
 // leave takes the process off the record, and returns when nobody believes any more
@@ -271,6 +285,6 @@ func (r *Replica) leave(ctx context.Context) error {
 	parting, cancel := env.WithTimeout(context.WithoutCancel(ctx), r.Env, partingTime, errStopped)
 	defer cancel()
 	err := errors.Join(env.Join(parting, &r.beats), r.vanish(parting))
-	_ = env.Sleep(ctx, r.Env, livesFor) // or there is no time left
+	_ = env.Sleep(ctx, r.Env, livesFor+arrival) // or there is no time left
 	return err
 }

@@ -28,10 +28,12 @@ import (
 type wire struct {
 	state.Store
 	lose, repeat float64
+	alter        func(payload []byte) []byte // of a message; nil leaves it
 
 	mu     sync.Mutex
 	random *rand.Rand
 	down   atomic.Bool
+	slow   atomic.Int64 // the nanoseconds that a message takes
 	sent   atomic.Int64
 }
 
@@ -52,8 +54,12 @@ func (w *wire) Put(ctx context.Context, rec state.Record, cond state.Cond) (stat
 // Publish implements [state.Store].
 func (w *wire) Publish(ctx context.Context, topic string, payload []byte) error {
 	w.sent.Add(1)
+	time.Sleep(time.Duration(w.slow.Load()))
 	if w.down.Load() {
 		return errors.New("down")
+	}
+	if w.alter != nil {
+		payload = w.alter(payload)
 	}
 	if w.roll(w.lose) {
 		return nil
@@ -70,12 +76,20 @@ type pair struct {
 	first, second *replica.Replica
 	calls         atomic.Int64
 	mute          atomic.Bool // nothing is written for the second
+	slow          atomic.Int64
 }
 
-// mutable is the store of a process that may be cut off from it.
+// mutable is the store of a process that may be cut off from it, or far away.
 type mutable struct {
 	state.Store
 	mute *atomic.Bool
+	slow *atomic.Int64 // the nanoseconds that a message takes
+}
+
+// Publish implements [state.Store].
+func (m mutable) Publish(ctx context.Context, topic string, payload []byte) error {
+	time.Sleep(time.Duration(m.slow.Load()))
+	return m.Store.Publish(ctx, topic, payload)
 }
 
 // Put implements [state.Store].
@@ -106,7 +120,7 @@ func newPair(t *testing.T, lose, repeat float64, handler http.HandlerFunc) *pair
 		}
 		return r
 	}
-	p.first, p.second = start(p.wire), start(mutable{p.wire, &p.mute})
+	p.first, p.second = start(p.wire), start(mutable{p.wire, &p.mute, &p.slow})
 	p.second.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.calls.Add(1)
 		handler(w, r)
@@ -294,6 +308,42 @@ func TestPassStopped(t *testing.T) {
 		}
 		if n := p.calls.Load(); n != 0 {
 			t.Errorf("served %d times", n)
+		}
+	})
+}
+
+// TestCloseInAHurry: a process that has less time than others need to learn that it stops
+// stops in order all the same.
+func TestCloseInAHurry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		if err := p.second.Close(ctx); err != nil || time.Since(start) > time.Second {
+			t.Errorf("%v, after %v", err, time.Since(start))
+		}
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); lives || err != nil {
+			t.Errorf("lives: %v, %v", lives, err)
+		}
+	})
+}
+
+// TestPassStoppedLate: the same, for a message that takes its time.
+func TestPassStoppedLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, 0, 0, echo)
+		if lives, err := p.first.Lives(t.Context(), p.second.ID()); err != nil || !lives {
+			t.Fatalf("%v, %v", lives, err)
+		}
+		go func() { _ = p.second.Close(context.WithoutCancel(t.Context())) }()
+		time.Sleep(990 * time.Millisecond) // it has just stopped
+		p.wire.slow.Store(int64(200 * time.Millisecond))
+		if began, err := p.first.Pass(httptest.NewRecorder(), request(t, ""), nil, p.second.ID()); began || !errors.Is(err, replica.ErrGone) {
+			t.Errorf("%v, %v", began, err)
 		}
 	})
 }

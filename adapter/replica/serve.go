@@ -1,10 +1,8 @@
 package replica
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -39,7 +37,8 @@ func (r *Replica) listen() {
 	})
 }
 
-// hear takes a frame. It never waits for anybody but the store.
+// hear takes a frame. It waits for nobody but the store, and for that only where there
+// is no exchange.
 func (r *Replica) hear(f frame) {
 	r.mu.Lock()
 	l := r.links[f.link]
@@ -63,7 +62,7 @@ func (r *Replica) hear(f frame) {
 			l.acknowledged(rc)
 		}
 	case f.kind == kindProbe:
-		l.ack()
+		l.probed()
 	case f.seq > 0:
 		l.take(f)
 	}
@@ -85,6 +84,10 @@ func (f *frame) ends(served bool) bool {
 // servedFor is how long a request is remembered that was served: longer than it can
 // be sent again.
 const servedFor = 2 * silence
+
+// headFor is how long a request is good after it was made: longer than it is sent
+// again, and shorter than it is remembered, also where clocks differ a little.
+const headFor = (silence + servedFor) / 2
 
 // accept begins to serve a request, unless that was done before. The lock is held.
 func (r *Replica) accept(f frame) *link {
@@ -125,20 +128,20 @@ func From(ctx context.Context) string {
 func (r *Replica) serve(l *link, handler http.Handler) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.ctx, fromKey{}, l.peer))
 	defer cancel(nil)
-	req, err := r.read(ctx, l)
+	req, body, err := r.read(ctx, l)
 	if err != nil {
 		r.Logger.WarnContext(r.ctx, "request of another process not read", "error", err)
-		l.fail(err)
+		w := newWriter(l, ctx)
+		if errors.Is(err, errSealed) {
+			w.refuse()
+		} else {
+			w.abort() // it may be one that was served, and is forgotten
+		}
+		l.conclude(ctx)
 		return
 	}
 	go func() { // ends with the exchange, or with its client
-		for {
-			f, err := l.next(ctx)
-			if err != nil || f.kind == kindLeave {
-				cancel(errClient)
-				return
-			}
-		}
+		cancel(body.receive())
 	}()
 	w := newWriter(l, ctx)
 	r.run(handler, w, req)
@@ -159,45 +162,41 @@ func (r *Replica) run(handler http.Handler, w *writer, req *http.Request) {
 	handler.ServeHTTP(w, req)
 }
 
-var errRequest = errors.New("not a request")
+var (
+	errRequest = errors.New("not a request")
+	errSealed  = errors.New("sealed under another secret")
+)
 
-// maxBody bounds the body that another process announces, in bytes.
-const maxBody = 256 << 20
-
-// read takes the request off an exchange.
-func (r *Replica) read(ctx context.Context, l *link) (*http.Request, error) {
+// read takes the head of a request off an exchange. The body has to be received.
+func (r *Replica) read(ctx context.Context, l *link) (*http.Request, *incoming, error) {
 	f, err := l.next(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plain, err := r.Keys.Open(purposeRequest, f.data)
 	if err != nil {
-		return nil, errors.Join(errRequest, err)
+		return nil, nil, errors.Join(errSealed, err)
 	}
 	h, err := decodeHead(plain)
-	if err != nil || h.size > maxBody {
-		return nil, errors.Join(errRequest, err)
-	}
-	var body bytes.Buffer
-	for int64(body.Len()) < h.size {
-		if f, err = l.next(ctx); err != nil {
-			return nil, err
-		}
-		if f.kind != kindBody {
-			return nil, errRequest
-		}
-		body.WriteString(f.data)
+	if err != nil || !r.good(l, &h.pass) {
+		return nil, nil, errors.Join(errRequest, err)
 	}
 	target, err := url.ParseRequestURI(h.target)
 	if err != nil {
-		return nil, errors.Join(errRequest, err)
+		return nil, nil, errors.Join(errRequest, err)
 	}
+	body := &incoming{ctx: ctx, l: l, left: h.size, digest: h.digest, arrived: make(chan struct{}, 1)}
 	req := &http.Request{
 		Method: h.method, URL: target, RequestURI: h.target, Host: h.host, RemoteAddr: h.remote,
-		Header: h.header, Body: io.NopCloser(&body), ContentLength: h.size,
+		Header: h.header, Body: body, ContentLength: h.size,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
-	return req.WithContext(ctx), nil
+	return req.WithContext(ctx), body, nil
+}
+
+// good reports whether a head was made for this exchange, and not long ago.
+func (r *Replica) good(l *link, p *pass) bool {
+	return p.link == l.id && p.from == l.peer && p.to == r.id && r.Env.Now().Sub(p.at) <= headFor
 }
 
 // refuser is an answer that can be refused.

@@ -81,8 +81,8 @@ func (p *Proxy) Dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	p.links++
 	l := &link{proxy: p, number: p.links, client: far, server: server, network: network, address: address, done: make(chan struct{})}
-	p.work.Go(func() { l.relay(far, l.responses) })
-	p.work.Go(func() { l.relay(server, l.requests) })
+	p.work.Go(func() { l.relay(far, l.responses) })   //nolint:contextcheck // it outlives the dialing
+	p.work.Go(func() { l.relay(server, l.requests) }) //nolint:contextcheck // it outlives the dialing
 	p.work.Go(func() {
 		select {
 		case <-p.stop:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/port"
+	"github.com/taskbridge/taskbridge/adapter/replica"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/internal/wire"
 	"github.com/taskbridge/taskbridge/legacy2025"
@@ -135,9 +136,11 @@ func (f *Face) challenge(c *gin.Context, err error) {
 	(&reply{f: f, c: c}).body(refused.Status, jsonrpc.AppendError(nil, "", port.RPCError(err)))
 }
 
-// refuseSession answers for a session that cannot be used.
+// refuseSession answers for a session that cannot be used. What another process has
+// passed on may find one here that is about to stop: that one serves it then.
 func (f *Face) refuseSession(c *gin.Context, id jsonrpc.ID, err error) {
 	switch {
+	case errors.Is(err, errClosing) && replica.From(c.Request.Context()) != "" && replica.Refuse(c.Writer):
 	case errors.Is(err, errNoSession):
 		edge.WriteError(c, http.StatusBadRequest, id, invalid("%s: want the header", headerSession))
 	case errors.Is(err, errUnknownSession), errors.Is(err, errEnded):

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/taskbridge/taskbridge/adapter/front/edge"
 	"github.com/taskbridge/taskbridge/adapter/replica"
+	"github.com/taskbridge/taskbridge/internal/env"
 	"github.com/taskbridge/taskbridge/internal/jsonrpc"
 	"github.com/taskbridge/taskbridge/legacy2025"
 )
@@ -34,9 +36,7 @@ func (f *Face) settle(c *gin.Context, s *session, p call) bool {
 			return true
 		case passed:
 			// The sender's view of the session is another, or it is to take the session over.
-			if !replica.Refuse(c.Writer) {
-				f.refuseSession(c, p.id, errClosing)
-			}
+			f.refuseSession(c, p.id, errClosing)
 			return false
 		}
 		if place != f.Peers.ID() {
@@ -129,12 +129,19 @@ func (f *Face) holds(c *gin.Context, s *session, p call) bool {
 	return f.maker(s, c.GetHeader(headerLastEvent)) == f.Peers.ID()
 }
 
+// claimPause is the time between two tries to reach a process that stops.
+const claimPause = 100 * time.Millisecond
+
 // claim makes this process the home of a session, unless it has another home by now
 // than the one that is gone.
 func (f *Face) claim(c *gin.Context, s *session, gone string) error {
 	ctx := c.Request.Context()
 	if gone != s.Home {
-		return f.read(ctx, s) // what it named is gone; the home may not be
+		// What it named is gone, or about to be; the home may not be.
+		if err := env.Sleep(ctx, f.Env, claimPause); err != nil {
+			return err
+		}
+		return f.read(ctx, s)
 	}
 	return f.update(ctx, s, func(r *record) {
 		if r.Home == gone {
@@ -165,6 +172,9 @@ func (f *Face) passed(c *gin.Context, s *session, p call, end passing) {
 	closing, answered := errors.Is(end.err, errClosing), c.Request.Method == http.MethodPost && p.id != ""
 	switch {
 	case end.err == nil, c.Request.Context().Err() != nil:
+	case errors.Is(end.err, replica.ErrUnsent):
+		f.Logger.WarnContext(c.Request.Context(), "request not passed to another process", "error", end.err)
+		f.refuseSession(c, p.id, errBusy)
 	case closing && !end.began && p.wait:
 		edge.WriteError(c, http.StatusOK, p.id, errClosing)
 	case closing && !end.began:

@@ -97,6 +97,9 @@ var errExpired = fmt.Errorf("the token of the subscription has expired: %w", por
 // errCut is for a request that another process may have served.
 var errCut = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
 
+// errUnsent is for a request that no process has got. Its client may repeat it.
+var errUnsent = jsonrpc.NewError(jsonrpc.CodeInternal, "the process that has the call cannot be reached now; try again later")
+
 // passOn has the process serve a request that has what it is about, and reports whether
 // it was answered. If not, the outcome is what the client is told.
 func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome) (answered bool) {
@@ -112,6 +115,9 @@ func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome)
 		return true
 	case began:
 		edge.Cut()
+	case errors.Is(err, replica.ErrUnsent):
+		f.Logger.WarnContext(c.Request.Context(), "request not passed to another process", "error", err)
+		*out = port.Fail(errUnsent)
 	case !errors.Is(err, replica.ErrGone):
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
 		*out = port.Fail(errCut)
