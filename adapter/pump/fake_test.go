@@ -351,7 +351,9 @@ func (p *process) stop() {
 	if err := p.Close(context.WithoutCancel(p.w.Context())); err != nil {
 		p.w.Errorf("Close: %v", err)
 	}
-	_ = p.process.Close(context.WithoutCancel(p.w.Context())) // one that has died says nothing
+	hurried, cancel := context.WithCancel(context.WithoutCancel(p.w.Context()))
+	cancel()
+	_ = p.process.Close(hurried) // one that has died says nothing
 	p.end()
 }
 
