@@ -79,9 +79,21 @@ func (p *player) play(t *testing.T) {
 // play1 plays one step.
 func (p *player) play1() {
 	synctest.Wait()
+	p.perform(acts{p.quiet, p.clientSays, p.clientHears, p.upstreamHears, p.upstreamSays})
+	synctest.Wait()
+}
+
+// acts are how a player performs what a step can be.
+type acts struct {
+	wait                                     func(time.Duration)
+	says, hears, upstreamHears, upstreamSays func()
+}
+
+// perform performs the step.
+func (p *player) perform(a acts) {
 	switch p.step.Event {
 	case conversation.Wait:
-		p.quiet(p.step.For)
+		a.wait(p.step.For)
 	case conversation.UpstreamDown:
 		p.upstream.down()
 	case conversation.UpstreamUp:
@@ -92,15 +104,14 @@ func (p *player) play1() {
 	}
 	switch p.step.Leg {
 	case conversation.ClientToBridge:
-		p.clientSays()
+		a.says()
 	case conversation.BridgeToClient:
-		p.clientHears()
+		a.hears()
 	case conversation.BridgeToUpstream:
-		p.upstreamHears()
+		a.upstreamHears()
 	case conversation.UpstreamToBridge:
-		p.upstreamSays()
+		a.upstreamSays()
 	}
-	synctest.Wait()
 }
 
 // fail ends the test, naming the place and what was said before.

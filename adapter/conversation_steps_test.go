@@ -45,6 +45,24 @@ func (p *player) clientSays() {
 	if message.Present() && !f.Raw {
 		message = p.fill(conversation.ClientToBridge, message)
 	}
+	r, name, err := p.posed(message)
+	if err != nil {
+		p.fail("%v", err)
+	}
+	p.secrets = append(p.secrets, r.Header.Values("Authorization")...)
+	p.note("c>b [%s] %s", f, message)
+	x := p.client.begin(name, r)
+	x.batch = message.Kind() == wire.KindArray
+	if p.impliesAccepted() {
+		p.await(x.answered)
+		p.empty(x, http.StatusAccepted)
+	}
+}
+
+// posed is the request of the client that the step describes, with this message, and
+// under what name its exchange goes.
+func (p *player) posed(message wire.Value) (r *http.Request, name string, err error) {
+	f := &p.step.Facts
 	method, route := f.Method, f.Route
 	if method == "" {
 		method = http.MethodPost
@@ -52,7 +70,7 @@ func (p *player) clientSays() {
 	if route == "" {
 		route = p.setup.backend()
 	}
-	r := p.request(method, route, string(message)+strings.Repeat(" ", f.Pad))
+	r = p.request(method, route, string(message)+strings.Repeat(" ", f.Pad))
 	if p.setup.cell.client == modernEra && method == http.MethodPost {
 		describe(r.Header, message)
 	}
@@ -62,7 +80,7 @@ func (p *player) clientSays() {
 	for _, h := range f.Headers {
 		value, err := p.m.FillText(h.Value)
 		if err != nil {
-			p.fail("%v", err)
+			return nil, "", err
 		}
 		if value == "<sid>" {
 			value = p.session
@@ -71,11 +89,8 @@ func (p *player) clientSays() {
 		if strings.EqualFold(h.Name, "Host") {
 			r.Host = value
 		}
-		if strings.EqualFold(h.Name, "Authorization") {
-			p.secrets = append(p.secrets, value)
-		}
 	}
-	name := f.As
+	name = f.As
 	switch {
 	case name != "":
 	case method == http.MethodGet:
@@ -83,13 +98,7 @@ func (p *player) clientSays() {
 	default:
 		name = named(p.step.Message)
 	}
-	p.note("c>b [%s] %s", f, message)
-	x := p.client.begin(name, r)
-	x.batch = message.Kind() == wire.KindArray
-	if p.impliesAccepted() {
-		p.await(x.answered)
-		p.empty(x, http.StatusAccepted)
-	}
+	return r, name, nil
 }
 
 // impliesAccepted reports whether this step is a notification or an answer whose

@@ -116,27 +116,8 @@ func (p *improviser) within(d time.Duration, holds func() bool) bool {
 
 // attempt plays one step, as far as possible.
 func (p *improviser) attempt() {
-	switch p.step.Event {
-	case conversation.Wait:
-		p.within(p.step.For, func() bool { return false })
-	case conversation.UpstreamDown:
-		p.upstream.down()
-	case conversation.UpstreamUp:
-		p.upstream.up()
-	case conversation.BridgeStop:
-		p.stopping = true
-		p.bridge.stop()
-	}
-	switch p.step.Leg {
-	case conversation.ClientToBridge:
-		p.trySay()
-	case conversation.BridgeToClient:
-		p.tryHear()
-	case conversation.BridgeToUpstream:
-		p.tryServe()
-	case conversation.UpstreamToBridge:
-		p.tryReply()
-	}
+	wait := func(d time.Duration) { p.within(d, func() bool { return false }) }
+	p.perform(acts{wait, p.trySay, p.tryHear, p.tryServe, p.tryReply})
 }
 
 func (p *improviser) trySay() {
@@ -155,40 +136,9 @@ func (p *improviser) trySay() {
 		}
 		message = filled
 	}
-	method, route := f.Method, f.Route
-	if method == "" {
-		method = http.MethodPost
-	}
-	if route == "" {
-		route = p.setup.backend()
-	}
-	r := p.request(method, route, string(message)+strings.Repeat(" ", f.Pad))
-	if p.setup.cell.client == modernEra && method == http.MethodPost {
-		describe(r.Header, message)
-	}
-	for _, name := range f.Absent {
-		r.Header.Del(name)
-	}
-	for _, h := range f.Headers {
-		value, err := p.m.FillText(h.Value)
-		if err != nil {
-			return
-		}
-		if value == "<sid>" {
-			value = p.session
-		}
-		r.Header.Set(h.Name, value)
-		if strings.EqualFold(h.Name, "Host") {
-			r.Host = value
-		}
-	}
-	name := f.As
-	switch {
-	case name != "":
-	case method == http.MethodGet:
-		name = http.MethodGet
-	default:
-		name = named(p.step.Message)
+	r, name, err := p.posed(message)
+	if err != nil {
+		return
 	}
 	x := p.client.begin(name, r)
 	x.batch = message.Kind() == wire.KindArray
