@@ -219,9 +219,7 @@ func (m *Manager) tell(ctx context.Context, r ref, caller port.Caller) (err erro
 		}
 	}()
 	if m.Process.Shared() { // one process at a time, too
-		held, _, drop, err := state.Hold{
-			Store: m.Store, Env: m.Env, Name: "answer/" + r.serial, Holder: m.Process.ID(), TTL: leadTTL,
-		}.Take(ctx)
+		held, drop, err := m.lease(ctx, "answer/"+r.serial)
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,21 @@ import (
 	"github.com/taskbridge/taskbridge/adapter/state"
 )
 
-// leadTTL is how long the process that polls a task for all others is believed alive
+// leaseTTL is how long a process that does something for all others is believed alive
 // after its last sign.
-const leadTTL = 9 * time.Second
+const leaseTTL = 9 * time.Second
+
+// lease makes this process the only one that does something. The returned context ends
+// when it may not be any more; drop leaves it to others, and has to be called.
+func (m *Manager) lease(ctx context.Context, name string) (held context.Context, drop func(), err error) {
+	held, _, drop, err = state.Hold{
+		Store: m.Store, Env: m.Env, Name: name, Holder: m.Process.ID(), TTL: leaseTTL,
+		Trouble: func(ctx context.Context, err error) {
+			m.Logger.DebugContext(ctx, "lease of a task not kept", "error", port.Reason(err))
+		},
+	}.Take(ctx)
+	return held, drop, err
+}
 
 // lead is the part of a loop in the polling of its task: of all processes that wait
 // for one, one asks the backend (A-R2).
@@ -32,12 +44,7 @@ func (l *lead) has(ctx context.Context) bool {
 		return true
 	}
 	l.drop()
-	held, _, free, err := state.Hold{
-		Store: l.m.Store, Env: l.m.Env, Name: "poll/" + l.r.serial, Holder: l.m.Process.ID(), TTL: leadTTL,
-		Trouble: func(ctx context.Context, err error) {
-			l.m.Logger.DebugContext(ctx, "lead of a task's polling not kept", "error", port.Reason(err))
-		},
-	}.Take(ctx)
+	held, free, err := l.m.lease(ctx, "poll/"+l.r.serial)
 	if err != nil {
 		return !errors.Is(err, state.ErrHeld)
 	}

@@ -107,6 +107,10 @@ func (ev *Events) Send(m *sse.Message) error {
 	return nil
 }
 
+// ErrInterrupted is for a request that another process may have served: it is not served
+// again.
+var ErrInterrupted = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
+
 // Cut breaks the connection of an answer that has begun and cannot go on, so that its
 // client does not take what it has for the whole. It does not return.
 func Cut() {

@@ -21,9 +21,6 @@ import (
 // about to stop, whoever gets the next request takes its place; what the old one still
 // serves, it serves to the end.
 
-// errCut is for a request that another process may have served.
-var errCut = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
-
 // settle reports whether a request is this process's to serve. If not, it was passed
 // on, and is answered.
 func (f *Face) settle(c *gin.Context, s *session, p call) bool {
@@ -108,10 +105,10 @@ func (f *Face) place(c *gin.Context, s *session, p call) string {
 	case c.Request.Method == http.MethodGet:
 		named = f.maker(s, c.GetHeader(headerLastEvent))
 	}
-	if named == "" || named == s.Home || named == f.Peers.ID() {
-		if named == "" {
-			return s.Home
-		}
+	switch named {
+	case "", s.Home:
+		return s.Home
+	case f.Peers.ID():
 		return named
 	}
 	if lives, err := f.Peers.Lives(c.Request.Context(), named); err != nil || !lives {
@@ -182,14 +179,14 @@ func (f *Face) passed(c *gin.Context, s *session, p call, end passing) {
 	case closing && end.whole && s.resumes(c.Request):
 	case end.lost && end.whole && answered && !p.wait:
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
-		_ = edge.NewEvents(c, f.Env).Message("", jsonrpc.AppendError(nil, p.id, errCut)) // or the client has left
+		_ = edge.NewEvents(c, f.Env).Message("", jsonrpc.AppendError(nil, p.id, edge.ErrInterrupted)) // or the client has left
 	case end.began:
 		edge.Cut()
 	case answered:
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", end.err)
-		edge.WriteError(c, http.StatusOK, p.id, errCut)
+		edge.WriteError(c, http.StatusOK, p.id, edge.ErrInterrupted)
 	default:
 		c.Header("Retry-After", "1")
-		edge.WriteError(c, http.StatusServiceUnavailable, p.id, errCut)
+		edge.WriteError(c, http.StatusServiceUnavailable, p.id, edge.ErrInterrupted)
 	}
 }

@@ -94,9 +94,6 @@ func (f *Face) request(c *gin.Context, route Route, body []byte, msg jsonrpc.Mes
 // its client can subscribe again.
 var errExpired = fmt.Errorf("the token of the subscription has expired: %w", port.ErrDraining)
 
-// errCut is for a request that another process may have served.
-var errCut = jsonrpc.NewError(jsonrpc.CodeInternal, "interrupted: the process that served the request was lost; its outcome is unknown")
-
 // errUnsent is for a request that no process has got. Its client may repeat it.
 var errUnsent = jsonrpc.NewError(jsonrpc.CodeInternal, "the process that has the call cannot be reached now; try again later")
 
@@ -120,7 +117,7 @@ func (f *Face) passOn(s *stream, body []byte, process string, out *port.Outcome)
 		*out = port.Fail(errUnsent)
 	case !errors.Is(err, replica.ErrGone):
 		f.Logger.WarnContext(c.Request.Context(), "request cut at another process", "error", err)
-		*out = port.Fail(errCut)
+		*out = port.Fail(edge.ErrInterrupted)
 	}
 	return false
 }
